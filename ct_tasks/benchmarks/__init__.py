@@ -1,0 +1,1 @@
+"""The benchmarks, one folder each. ``registry.get(name)`` imports the one that is asked for."""
