@@ -195,14 +195,16 @@ def plain(value: object, containers: Containers = "literal", *, budget: int = 1_
     them. Only exact built-in types are looked into, through their own C methods, so no method that the traced program
     defined ever runs. Raises ``LiteralError`` when more than ``budget`` values would be copied.
     """
-    return _Copier(containers == "literal", budget).copy(value, 0)
+    return Copier(containers == "literal", budget).copy(value, 0)
 
 
 _ATOMS = (int, float, bool, str, bytes, complex, type(None), type(...))
 _DICTS = (defaultdict, Counter, OrderedDict)
 
 
-class _Copier:
+class Copier:
+    """Makes plain copies until ``left`` values are used up; one copier can serve many values that share a budget."""
+
     def __init__(self, widen: bool, budget: int) -> None:
         self.widen, self.left = widen, budget
 
