@@ -35,5 +35,9 @@ class Score:
     def to_json(self) -> dict[str, Any]:
         """The verdict row that ``score --out`` writes: flat, with the task's numbers beside the fixed fields."""
         row = asdict(self)
-        return {"acc": self.acc, **{k: v for k, v in row.items() if k not in ("values", "detail")}, **self.values,
-                **({"detail": row["detail"]} if self.detail else {})}
+        return {
+            "acc": self.acc,
+            **{k: v for k, v in row.items() if k not in ("values", "detail")},
+            **self.values,
+            **({"detail": row["detail"]} if self.detail else {}),
+        }

@@ -99,7 +99,9 @@ class _Reader:
                 return {self._hashable(k): self.read(v) for k, v in pairs}
             case ast.UnaryOp(op=ast.UAdd() | ast.USub() as op, operand=operand):
                 return self._signed(op, self.read(operand))
-            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as sign, right=ast.Constant(value=complex() as imaginary)):
+            case ast.BinOp(
+                left=left, op=ast.Add() | ast.Sub() as sign, right=ast.Constant(value=complex() as imaginary)
+            ):
                 real = self.read(left)
                 if type(real) not in (int, float):
                     raise LiteralError("not a complex number")
@@ -313,5 +315,5 @@ def _canonical(value: object) -> Hashable:
     if kind is dict:
         return ("dict", frozenset((_canonical(k), _canonical(v)) for k, v in value.items()))  # type: ignore[attr-defined]
     if kind in _ATOMS:
-        return (kind.__name__, value)  # type: ignore[return-value]
+        return (kind.__name__, value)
     return ("object", id(value))

@@ -13,8 +13,20 @@ from radon.visitors import ComplexityVisitor
 
 from ct_tasks.errors import TraceError, UnknownNameError
 
-_COMPOUND = (ast.For, ast.While, ast.If, ast.Try, ast.With, ast.Match, ast.FunctionDef, ast.AsyncFunctionDef,
-             ast.ClassDef, ast.AsyncFor, ast.AsyncWith, ast.TryStar)
+_COMPOUND = (
+    ast.For,
+    ast.While,
+    ast.If,
+    ast.Try,
+    ast.With,
+    ast.Match,
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.AsyncFor,
+    ast.AsyncWith,
+    ast.TryStar,
+)
 
 
 @dataclass(frozen=True)
@@ -121,7 +133,10 @@ def _strip(source: str, tree: ast.Module) -> str:
         elif token.end[0] > row:  # a string over several lines: its blank lines are part of the value
             keep.update(range(row - 1, token.end[0]))
     for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and ast.get_docstring(node, False) is not None:
+        if (
+            isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+            and ast.get_docstring(node, False) is not None
+        ):
             first = node.body[0]
             alone = len(node.body) > 1 and node.body[1].lineno > (first.end_lineno or 0) and node.lineno < first.lineno
             if alone and not lines[first.lineno - 1][: first.col_offset].strip():

@@ -9,8 +9,18 @@ from typing import Any
 from ct_tasks.contra import literals
 from ct_tasks.contra.program import Program
 
-TAGS = ("[TRACE]", "[/TRACE]", "[CODE]", "[/CODE]", "[THOUGHT]", "[/THOUGHT]", "[LOCALS]", "[/LOCALS]", "[RETURN]",
-        "[/RETURN]")
+TAGS = (
+    "[TRACE]",
+    "[/TRACE]",
+    "[CODE]",
+    "[/CODE]",
+    "[THOUGHT]",
+    "[/THOUGHT]",
+    "[LOCALS]",
+    "[/LOCALS]",
+    "[RETURN]",
+    "[/RETURN]",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +54,16 @@ class Truth:
         """JSON-able form; values travel as literal text, so that tuples, sets and ``inf`` survive."""
         program = self.program
         return {
-            "lines": list(program.lines), "entry": program.entry, "before": program.before, "after": program.after,
-            "call": self.call, "returned": literals.dump(self.returned),
-            "blocks": [{"start": b.start, "stop": b.stop, "weight": b.weight, "locals": literals.dump(dict(b.locals))}
-                       for b in self.blocks],
+            "lines": list(program.lines),
+            "entry": program.entry,
+            "before": program.before,
+            "after": program.after,
+            "call": self.call,
+            "returned": literals.dump(self.returned),
+            "blocks": [
+                {"start": b.start, "stop": b.stop, "weight": b.weight, "locals": literals.dump(dict(b.locals))}
+                for b in self.blocks
+            ],
         }
 
     @classmethod

@@ -24,8 +24,14 @@ MAX_EVENTS = 5_000_000
 
 
 def trace_call(
-    source: str, call: str, *, entry: str | None = None, segmentation: str = "statement",
-    containers: literals.Containers = "literal", max_events: int = MAX_EVENTS, prelude: str = "",
+    source: str,
+    call: str,
+    *,
+    entry: str | None = None,
+    segmentation: str = "statement",
+    containers: literals.Containers = "literal",
+    max_events: int = MAX_EVENTS,
+    prelude: str = "",
 ) -> Truth:
     """Run ``call`` (``"f(3)"``) in ``source`` and return what happened.
 
@@ -59,7 +65,7 @@ def trace_call(
         raise TraceMemory("the program ran out of memory") from None
     except literals.LiteralError as error:
         raise TraceMemory(str(error)) from None
-    except BaseException as error:  # whatever the program raises, SystemExit included, is the program's result
+    except BaseException as error:  # noqa: BLE001 - whatever the program raises, SystemExit included, is the program's result
         raise ProgramRaised(_describe(error)) from None
     return Truth(program, call, watcher.blocks(), returned)
 
@@ -68,9 +74,13 @@ def trace_hook(payload: Mapping[str, Any]) -> dict[str, Any]:
     """``trace_call`` for a sandboxed child: JSON in, ``{"truth": ...}`` or ``{"error": kind, "message": ...}`` out."""
     try:
         truth = trace_call(
-            payload["source"], payload["call"], entry=payload.get("entry"),
-            segmentation=payload.get("segmentation", "statement"), containers=payload.get("containers", "literal"),
-            max_events=payload.get("max_events", MAX_EVENTS), prelude=payload.get("prelude", ""),
+            payload["source"],
+            payload["call"],
+            entry=payload.get("entry"),
+            segmentation=payload.get("segmentation", "statement"),
+            containers=payload.get("containers", "literal"),
+            max_events=payload.get("max_events", MAX_EVENTS),
+            prelude=payload.get("prelude", ""),
         )
         return {"truth": truth.to_json()}
     except TraceError as error:
@@ -104,13 +114,15 @@ def _entry_code(module: CodeType, program: Program) -> CodeType:
 
 def _describe(error: BaseException) -> str:
     kind = type(error)
-    args = BaseException.args.__get__(error)
+    args = getattr(BaseException, "args").__get__(error)  # noqa: B009 - the slot itself, past any override
     text = args[0] if type(args) is tuple and args and type(args[0]) in (str, int) else ""
     return f"{kind.__qualname__}: {text}"[:300] if type(kind) is type else "exception"
 
 
 class _Watcher:
-    def __init__(self, program: Program, spans: tuple[Span, ...], containers: literals.Containers, max_events: int) -> None:
+    def __init__(
+        self, program: Program, spans: tuple[Span, ...], containers: literals.Containers, max_events: int
+    ) -> None:
         self.program, self.spans, self.containers = program, spans, containers
         self.code: CodeType | None = None
         self.frame: FrameType | None = None
@@ -193,16 +205,21 @@ def _name_order(program: Program) -> dict[str, int]:
     """Parameters, then names by where they first appear: the same order on every Python version."""
     function = program.function
     spec = function.args
-    params = [*spec.posonlyargs, *spec.args, *([spec.vararg] if spec.vararg else []), *spec.kwonlyargs,
-              *([spec.kwarg] if spec.kwarg else [])]
+    params = [
+        *spec.posonlyargs,
+        *spec.args,
+        *([spec.vararg] if spec.vararg else []),
+        *spec.kwonlyargs,
+        *([spec.kwarg] if spec.kwarg else []),
+    ]
     order = {param.arg: i for i, param in enumerate(params)}
     found: list[tuple[int, int, str]] = []
     for node in ast.walk(function):
         if isinstance(node, ast.Name):
             found.append((node.lineno, node.col_offset, node.id))
-        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node is not function:
-            found.append((node.lineno, node.col_offset, node.name))
-        elif isinstance(node, ast.ExceptHandler) and node.name:
+        elif (
+            isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler)) and node is not function and node.name
+        ):
             found.append((node.lineno, node.col_offset, node.name))
     for _, _, name in sorted(found):
         order.setdefault(name, len(order))
