@@ -19,6 +19,7 @@ from ct_tasks.contra.trace import TAGS, Truth
 
 _CODE_LINE: Final = re.compile(r"\[LINENO (0|[1-9][0-9]{0,8})\] {4}(.*)", re.DOTALL)
 _LOOSE_CODE_LINE: Final = re.compile(r"\s*\[LINENO ([0-9]{1,9})\](?: {4}|\s?)(.*)", re.DOTALL)
+_MAX_RETURNS: Final = 32  # a text that answers more often than this does not answer
 _SECTIONS: Final = ("CODE", "THOUGHT", "LOCALS")
 
 RULES: Final = {
@@ -187,7 +188,7 @@ class _Strict:
                 return list(self.lines[begin : self.at - 1])
             if line in TAGS:
                 self._fault("order", f"expected {close}, found {line}")
-            if line.strip() in TAGS or (name == "THOUGHT" and any(tag in line for tag in TAGS)):
+            if line.strip() in TAGS or (name == "THOUGHT" and "[" in line and any(tag in line for tag in TAGS)):
                 self._fault("tag-alone", f"a tag inside {name} that does not stand alone: {line[:60]!r}")
             self.at += 1
         self._fault("order", f"[{name}] is never closed")
@@ -359,6 +360,8 @@ def _lenient_return(lines: Sequence[str]) -> Returned | None:
         if tag == "[RETURN]":
             open_at = row
         elif tag == "[/RETURN]" and open_at is not None:
+            if len(found) == _MAX_RETURNS:
+                return None
             try:
                 found.append(parse_return("\n".join(lines[open_at + 1 : row])))
             except LiteralError:
