@@ -1,0 +1,140 @@
+"""Safe values: what reads, what does not, typed equality, and text that reads back."""
+
+import math
+from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ct_tasks.contra import literals
+from ct_tasks.contra.literals import OMIT, LiteralError, dump, parse, plain, same
+
+hashables = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.binary(max_size=4) | st.complex_numbers(allow_nan=False, allow_infinity=False),
+    lambda inner: st.tuples(inner) | st.tuples(inner, inner) | st.frozensets(inner, max_size=3),
+    max_leaves=6,
+)
+values = st.recursive(
+    hashables | st.sets(hashables, max_size=3),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(hashables, inner, max_size=3) | st.tuples(inner, inner),
+    max_leaves=12,
+)
+
+
+@given(values)
+def test_dump_reads_back_as_the_same_typed_value(value):
+    assert same(parse(dump(value)), value)
+    assert same(parse(dump(value), constructors=False), value)
+
+
+@given(values)
+def test_plain_of_a_plain_value_is_the_same(value):
+    assert same(plain(value), value)
+
+
+@given(st.text(alphabet="[](){}'\"0123456789.,:+-*eEjinfasetTrueNoe \\\n\x00", max_size=80))
+def test_no_text_crashes_the_reader(text):
+    try:
+        dump(parse(text))
+    except LiteralError:
+        return
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "equal"),
+    [
+        (True, 1, False), (1, 1.0, False), ((1,), [1], False), (math.nan, math.nan, True), ([math.nan], [math.nan], True),
+        ({1: True}, {1: 1}, False), ({True: 1}, {1: 1}, False), ({1}, {True}, False), ({1, 2}, {2, 1}, True), ({1}, frozenset({1}), False),
+        ("1", 1, False), (b"a", "a", False), (None, False, False), ({"a": 1, "b": 2}, {"b": 2, "a": 1}, True), ([], (), False),
+        (0.0, -0.0, True), (math.inf, -math.inf, False), ("", "", True), (1 + 2j, 1 + 2j, True), (..., ..., True), ([1, [2]], [1, [2]], True),
+    ],
+)
+def test_typed_equality(left, right, equal):
+    assert same(left, right) is equal
+    assert same(right, left) is equal
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("set()", set()), ("frozenset({1})", frozenset({1})), ("frozenset()", frozenset()), ("float('inf')", math.inf), ("float('-inf')", -math.inf),
+        ("-float('inf')", -math.inf), ("inf", math.inf), ("-inf", -math.inf), ("nan", math.nan), ("[nan, 1]", [math.nan, 1]), ("dict(a=1)", {"a": 1}),
+        ("dict([(1, 2)])", {1: 2}), ("OrderedDict([('a', 1)])", {"a": 1}), ("Counter({'a': 2})", {"a": 2}), ("defaultdict(int, {1: 2})", {1: 2}),
+        ("deque([1, 2])", [1, 2]), ("set([1, 1])", {1}), ("list(range(3))", [0, 1, 2]), ("tuple([1])", (1,)), ("-1", -1), ("+1", 1), ("1+2j", 1 + 2j), ("'a' 'b'", "ab"),
+        ("(1)", 1), ("(1,)", (1,)), ("1_000", 1000), ("0x10", 16), ("b'x'", b"x"), ("1e400", math.inf), ("  [1]  ", [1]), ("'it\\'s'", "it's"),
+    ],
+)
+def test_reads(text, value):
+    assert same(parse(text), value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "f(3)", "6 or True", "1 if True else 2", "lambda: 1", "__import__('os')", "(x := 1)", "f'{1}'", "f'{f(3)}'", "1 + 1", "'a' + 'b'", "[1] * 3", "not 1", "1 < 2",
+        "[x for x in (1,)]", "{**{}}", "[*[1]]", "O", "True.real", "x[0]", "abs(-1)", "int('3')", "str(1)", "eval('1')", "set(range(10**9))", "range(10**12)", "float('1')",
+        "list(map(f, [1]))", "dict(**{'a': 1})", "set([[]])", "{[]: 1}", "{{}}", "frozenset(1)", "1; 2", "1\n2", "assert 1", "'a", "[1", "9" * 5000, "-" * 500 + "1", "--'a'", "-True",
+        "~1", "[" * 300 + "]" * 300, "1\x00", "sorted([1])", "inf()", "type('A', (), {})()", "open('/etc/passwd').read()", "1 == 1", "await x", "yield", "print(1)", "...()",
+    ],
+)
+def test_refuses(text):
+    with pytest.raises(LiteralError):
+        parse(text)
+
+
+@pytest.mark.parametrize("text", ["dict(a=1)", "Counter({'a': 2})", "list([1])", "range(3)", "inf", "nan", "deque([1])", "set([1])", "OrderedDict()"])
+def test_locals_admit_fewer_constructors(text):
+    parse(text)
+    with pytest.raises(LiteralError):
+        parse(text, constructors=False)
+
+
+@pytest.mark.parametrize("bomb", ["[" * 10_000_000, "(" * 5_000 + ")" * 5_000, "1+" * 3_000_000 + "1", "[" + "[]," * 3_000_000 + "]", "9" * 10_000_000, "- " * 2_000_000 + "1", "\x00" * 10_000_000, "{1:" * 100_000], ids=lambda b: b[:6])
+def test_bombs_are_refused(bomb):
+    with pytest.raises(LiteralError):
+        parse(bomb)
+
+
+Point = namedtuple("Point", "x y")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (defaultdict(int, {1: 2}), {1: 2}), (Counter("aa"), {"a": 2}), (OrderedDict(a=1), {"a": 1}), (deque([1]), [1]), (range(2), [0, 1]), (Point(1, [2]), (1, [2])),
+        ([Point(1, 2)], [(1, 2)]), ({"k": deque()}, {"k": []}),
+    ],
+)
+def test_standard_containers_become_plain(value, expected):
+    assert same(plain(value), expected)
+    assert plain(value, "drop") is OMIT
+
+
+@pytest.mark.parametrize("value", [object(), len, math, iter([]), [object()], {1: len}, {len: 1}, 10**5000, bytearray(b"a"), type, {}.keys(), True.__class__], ids=lambda v: type(v).__name__)
+def test_inexpressible_is_omitted(value):
+    assert plain(value) is OMIT
+
+
+def test_copies_share_nothing():
+    inner = [1]
+    copied = plain([inner, inner])
+    inner.append(2)
+    assert copied == [[1], [1]]
+
+
+def test_budget_bounds_the_copy():
+    with pytest.raises(LiteralError, match="too large"):
+        plain(list(range(100)), budget=50)
+    with pytest.raises(LiteralError, match="too large"):
+        plain(range(10**12))
+
+
+def test_sets_are_written_in_one_order():
+    assert dump({"b", "a", 3, 1}) == "{1, 3, 'a', 'b'}"
+
+
+@pytest.mark.parametrize("value", [object(), complex(math.inf, 0), 10**5000, bytearray()], ids=lambda v: type(v).__name__)
+def test_dump_refuses(value):
+    with pytest.raises(LiteralError):
+        literals.dump(value)
