@@ -57,6 +57,10 @@ def guard(text: str) -> None:
     """Refuse a text that is too long or too deeply nested to hand to the parser. Raises ``LiteralError``."""
     if len(text) > MAX_TEXT:
         raise LiteralError(f"literal of {len(text)} characters; the limit is {MAX_TEXT}")
+    brackets = text.count("[") + text.count("(") + text.count("{")
+    signs = text.count("+") + text.count("-") + text.count("~")
+    if brackets <= MAX_DEPTH * 2 and signs <= MAX_DEPTH:
+        return  # nearly every text: too few of either to nest deeply
     depth = run = 0
     for char in text:
         if char in "([{":

@@ -202,14 +202,20 @@ class _Strict:
         text = "\n".join(self._section("LOCALS"))
         values = None
         try:
-            found = literals.parse(text, constructors=False)
-            if isinstance(found, dict):
-                values = found
-            else:
-                self._issue("locals", first + 1, f"LOCALS holds a {type(found).__name__}, not a dict")
+            values = self._read_locals(text, first + 1)
         except LiteralError as error:
             self._issue("locals", first + 1, f"LOCALS is not a literal: {error}")
         self.blocks.append(ParsedBlock(tuple(numbers), tuple(lines), thought, values, text, begin, self.at))
+
+    def _read_locals(self, text: str, row: int) -> Mapping[object, object] | None:
+        t = len(self.blocks)
+        if self.truth is not None and t < len(self.truth.blocks) and text == self.truth.blocks[t].locals_text:
+            return self.truth.blocks[t].locals  # type: ignore[return-value]  # the true text needs no reading
+        found = literals.parse(text, constructors=False)
+        if isinstance(found, dict):
+            return found
+        self._issue("locals", row, f"LOCALS holds a {type(found).__name__}, not a dict")
+        return None
 
     def _code(self) -> tuple[list[int], list[str]]:
         at = self.at + 1

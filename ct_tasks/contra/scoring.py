@@ -67,11 +67,11 @@ class TraceScore:
 def score_trace(text: str, truth: Truth, options: RewardOptions = RewardOptions()) -> TraceScore:
     """Score one text. Never raises because of what the text holds; linear in its length."""
     strict = parse_strict(text, truth)
-    lenient = parse_lenient(text)
-    verdicts = _verdicts(strict.trace.blocks if strict.ok else lenient.blocks, truth)
+    read = strict.trace if strict.ok else parse_lenient(text)
+    verdicts = _verdicts(read.blocks, truth)
     deltas = tuple(v.right for v in verdicts)
     prefix = next((i for i, right in enumerate(deltas) if not right), len(deltas))
-    answer = strict.trace.returned if strict.ok else lenient.returned
+    answer = read.returned
     named = answer is not None and answer.function == truth.program.entry
     right = answer is not None and named and literals.same(answer.value, truth.returned)
     fmt = strict.ok
@@ -130,6 +130,8 @@ def _verdict(mine: ParsedBlock, true: Block) -> BlockVerdict:
     code_ok = mine.numbers == tuple(range(true.start, true.stop)) and all(
         a.strip() == b.strip() for a, b in zip(mine.lines, true.lines, strict=True)
     )
+    if mine.locals_text == true.locals_text:
+        return BlockVerdict(code_ok, True, (), mine.locals_text)
     found = mine.locals if mine.locals is not None else {}
     wrong = [name for name, value in true.locals.items() if name not in found or not literals.same(found[name], value)]
     wrong += [str(name) for name in found if name not in true.locals]

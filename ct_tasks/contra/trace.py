@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from ct_tasks.contra import literals
@@ -23,7 +24,7 @@ TAGS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Block:
     """One executed block: its lines from ``LINENO start`` on, the locals at its end (plain values), its weight."""
 
@@ -35,6 +36,11 @@ class Block:
     @property
     def stop(self) -> int:
         return self.start + len(self.lines)
+
+    @cached_property
+    def locals_text(self) -> str:
+        """The locals as the LOCALS section shows them."""
+        return literals.dump(dict(self.locals))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +67,7 @@ class Truth:
             "call": self.call,
             "returned": literals.dump(self.returned),
             "blocks": [
-                {"start": b.start, "stop": b.stop, "weight": b.weight, "locals": literals.dump(dict(b.locals))}
-                for b in self.blocks
+                {"start": b.start, "stop": b.stop, "weight": b.weight, "locals": b.locals_text} for b in self.blocks
             ],
         }
 
@@ -95,7 +100,7 @@ def render(truth: Truth, thoughts: Sequence[str] | None = None) -> str:
             raise ValueError(f"a thought must not hold the tag {tag}")
         out += ["[CODE]", *code_lines(block), "[/CODE]", "[THOUGHT]"]
         out += [thought] if thought else []
-        out += ["[/THOUGHT]", "[LOCALS]", literals.dump(dict(block.locals)), "[/LOCALS]"]
+        out += ["[/THOUGHT]", "[LOCALS]", block.locals_text, "[/LOCALS]"]
     out += ["[RETURN]", f"assert {truth.call} == {literals.dump(truth.returned)}", "[/RETURN]", "[/TRACE]"]
     return "\n".join(out)
 
