@@ -18,7 +18,6 @@ from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
-from ct_tasks.contra.program import normalise
 from ct_tasks.contra.scoring import score_trace
 from ct_tasks.contra.trace import render
 from ct_tasks.contra.tracer import trace_call
@@ -35,7 +34,7 @@ def cpu_seconds(work: Callable[[], object]) -> float:
 def plain_run(rows: list[dict[str, str]]) -> None:
     for row in rows:
         namespace: dict[str, object] = {}
-        exec(compile(normalise(row["code"], "f").runnable, "<program>", "exec"), namespace)
+        exec(compile(row["code"], "<program>", "exec"), namespace)
         eval(f"f({row['input']})", namespace)
 
 
@@ -55,17 +54,30 @@ def main() -> None:
     right = [render(t, [p] * len(t.blocks)) for t, p in zip(truths, pad, strict=True)]
     wrong = [text.replace("[LOCALS]\n{", "[LOCALS]\n{'__': 0, ", 1) for text in right]
     score = {
-        name: round(len(texts) / cpu_seconds(lambda texts=texts: [score_trace(x, t) for x, t in zip(texts, truths, strict=True)]))  # type: ignore[misc]
+        name: round(
+            len(texts)
+            / cpu_seconds(lambda texts=texts: [score_trace(x, t) for x, t in zip(texts, truths, strict=True)])
+        )  # type: ignore[misc]
         for name, texts in (("right", right), ("first block wrong", wrong))
     }
-    bombs = {"open brackets": "[" * 10_000_000, "thoughts": right[0].replace(THOUGHT, THOUGHT * 90_000, 1), "code lines": "[TRACE]\n[CODE]\n" + "[LINENO 0]    x\n" * 625_000}
+    bombs = {
+        "open brackets": "[" * 10_000_000,
+        "thoughts": right[0].replace(THOUGHT, THOUGHT * 90_000, 1),
+        "code lines": "[TRACE]\n[CODE]\n" + "[LINENO 0]    x\n" * 625_000,
+    }
     figures = {
-        "command": "python benchmarks/contra.py", "date": date.today().isoformat(), "python": platform.python_version(),
+        "command": "python benchmarks/contra.py",
+        "date": date.today().isoformat(),
+        "python": platform.python_version(),
         "machine": f"{os.cpu_count()} cores, {platform.machine()}",
-        "trace_800_cruxeval_cpu_s": round(min(traced), 3), "plain_800_cruxeval_cpu_s": round(min(plain), 3),
+        "trace_800_cruxeval_cpu_s": round(min(traced), 3),
+        "plain_800_cruxeval_cpu_s": round(min(plain), 3),
         "trace_cost_factor": round(min(t / p for t, p in zip(traced, plain, strict=True)), 2),
-        "mean_rollout_chars": round(sum(map(len, right)) / len(right)), "rollouts_scored_per_s": score,
-        "ten_megabyte_texts_cpu_s": {name: round(cpu_seconds(lambda text=text: score_trace(text, truths[0])), 2) for name, text in bombs.items()},  # type: ignore[misc]
+        "mean_rollout_chars": round(sum(map(len, right)) / len(right)),
+        "rollouts_scored_per_s": score,
+        "ten_megabyte_texts_cpu_s": {
+            name: round(cpu_seconds(lambda text=text: score_trace(text, truths[0])), 2) for name, text in bombs.items()
+        },  # type: ignore[misc]
     }
     print(json.dumps(figures, indent=2))
     if options.out:
