@@ -1,0 +1,193 @@
+"""One throw-away process: reads its jobs, gives up its rights, runs the programs, and says on the verdict channel what came out.
+
+A child that runs several programs runs only such as ``gate`` finds inert, checks after each that the interpreter is
+as it was, and stops at the first doubt; the supervisor then runs the rest alone. A child with one program runs whatever
+it is. Either way the child never holds an expected value: it reports what the program computed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import io
+import json
+import linecache
+import os
+import sys
+import threading
+import time
+import traceback
+import types
+from typing import Any, Final
+
+from ct_tasks.contra.literals import OMIT, LiteralError, dump, plain
+from ct_tasks.execution.sandbox import gate, layers, protocol
+
+CHANNEL: Final = 3
+FILENAME: Final = "<program>"
+MAX_ERROR: Final = 2000
+ENVIRONMENT: Final = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TZ": "UTC", "HOME": "/tmp"}
+
+# The programs that this process runs may replace any of these; the runner keeps the originals.
+_exit, _write, _encode, _clock = os._exit, os.write, protocol.encode, time.process_time
+
+
+class _TooMuchOutput(BaseException):
+    """A program in a shared child printed more than its limit."""
+
+
+def main(descriptors: list[int], state: layers.Layers, number: int, order: dict[str, Any]) -> None:
+    """Everything that a child does; never returns."""
+    os.setsid()
+    jobs, stdin, out, err, channel = descriptors[0], *descriptors[2:], descriptors[1]
+    text = b""
+    while part := os.pread(jobs, 1 << 24, len(text)):
+        text += part
+    # Sources are copied above the range that they move to, since they may lie inside it in any order.
+    copies = [os.dup(fd) for fd in (stdin, out, err, channel)]
+    for target, fd in enumerate(copies):
+        if fd <= CHANNEL:
+            os._exit(71)
+        os.dup2(fd, target)
+    os.closerange(CHANNEL + 1, 256)
+    os.environ.clear()
+    os.environ.update(ENVIRONMENT, HOME=state.workdir, TMPDIR=state.workdir)
+    batch = json.loads(text)
+    del text
+    nonce = batch["nonce"]
+    state.missing.clear()
+    layers.restrict(state, number, order["cpu_s"], order["memory_mb"], order["disk_mb"])
+    refused = sorted(set(state.missing) - set(order["allow_missing"]))
+    if refused:
+        _report({"nonce": nonce, "status": "harness_error", "error": f"{refused[0]}: {state.missing[refused[0]]}"})
+        _exit(0)
+    _report({"nonce": nonce, "started": True})
+    if order["shared"]:
+        _run_shared(batch["jobs"], nonce)
+    else:
+        _run_alone(batch["jobs"][0], nonce)
+    _exit(0)
+
+
+def _report(message: dict[str, Any]) -> None:
+    data = _encode(message)
+    while data:
+        data = data[_write(CHANNEL, data) :]
+
+
+def _run_shared(jobs: list[dict[str, Any]], nonce: str) -> None:
+    watch = gate.Watch()
+    real = sys.stdout, sys.stderr
+    for index, job in enumerate(jobs):
+        answer: dict[str, Any] = {"nonce": nonce, "index": index, "status": "alone"}
+        if gate.inert(job):
+            capture = _Capture(job["output_bytes"])
+            sys.stdout = sys.stderr = capture
+            began = _clock()
+            answer.update(_outcome(job))
+            sys.stdout, sys.stderr = real
+            answer.update(cpu_s=_clock() - began, stdout=capture.getvalue())
+            if capture.full or not watch.unchanged():
+                answer["status"] = "alone"
+                _report(answer)
+                return
+        _report(answer)
+
+
+def _run_alone(job: dict[str, Any], nonce: str) -> None:
+    script = job["stdin"] is not None
+    _fresh_streams()
+    answer = _outcome(job, script)
+    if script:
+        _finish_like_an_interpreter()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BaseException:  # noqa: BLE001 - the program may have closed or replaced it; its output is then its own affair
+            continue
+    _report({"nonce": nonce, "index": 0, "cpu_s": _clock(), **answer})
+    if script and answer["status"] == "exception":
+        _exit(1)
+
+
+def _outcome(job: dict[str, Any], script: bool = False) -> dict[str, Any]:
+    """Run one program; the status and value or error of its result. Whatever it raises is its own result."""
+    try:
+        return {"status": "ok", "value": _evaluate(job, script)}
+    except SystemExit as stop:
+        if script and stop.code in (None, 0):
+            return {"status": "ok", "value": None}
+        return {"status": "exception", "error": f"SystemExit: {stop.code!r}"[:MAX_ERROR]}
+    except MemoryError:
+        return {"status": "memory", "error": "MemoryError"}
+    except _TooMuchOutput:
+        return {"status": "output_limit", "error": "more output than the limit"}
+    except BaseException as error:  # noqa: BLE001 - KeyboardInterrupt and the program's own BaseExceptions included
+        if script:
+            traceback.print_exc()
+        return {"status": "exception", "error": _describe(error)}
+
+
+def _evaluate(job: dict[str, Any], script: bool) -> str | None:
+    name = "__main__" if script else "__program__"
+    module = types.ModuleType(name)
+    namespace = module.__dict__
+    sys.modules[name] = module
+    try:
+        if job["code"]:
+            if script:
+                linecache.cache[FILENAME] = (len(job["code"]), None, job["code"].splitlines(True), FILENAME)
+            exec(compile(job["code"], FILENAME, "exec", dont_inherit=True), namespace)
+        if job["hook"]:
+            path, _, function = job["hook"].partition(":")
+            return json.dumps(getattr(sys.modules[path], function)(job["payload"]))
+        if job["expr"] is None:
+            return None
+        value = plain(eval(compile(job["expr"], "<expression>", "eval", dont_inherit=True), namespace))
+        if value is OMIT:
+            raise LiteralError("the value has no literal text")
+        return dump(value)
+    finally:
+        if not script:
+            sys.modules.pop(name, None)
+
+
+def _describe(error: BaseException) -> str:
+    try:
+        return "".join(traceback.format_exception_only(type(error), error)).strip()[-MAX_ERROR:]
+    except BaseException:  # noqa: BLE001 - an exception of the program whose own text raises
+        return "an exception that cannot be described"
+
+
+def _fresh_streams() -> None:
+    """Standard streams as a new interpreter would make them, on the real descriptors 0, 1 and 2."""
+    sys.argv = ["program.py"]
+    sys.stdin = sys.__stdin__ = io.TextIOWrapper(open(0, "rb", closefd=False), encoding="utf-8", errors="surrogateescape")
+    for fd, name in ((1, "stdout"), (2, "stderr")):
+        raw = open(fd, "wb", closefd=False)
+        errors = "backslashreplace" if fd == 2 else "surrogateescape"
+        stream = io.TextIOWrapper(raw, encoding="utf-8", errors=errors, line_buffering=fd == 2)
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
+def _finish_like_an_interpreter() -> None:
+    """Wait for threads and run exit handlers, which may still print."""
+    try:
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+    except BaseException:  # noqa: BLE001 - what a handler raises is printed by an interpreter and changes nothing else
+        traceback.print_exc()
+
+
+class _Capture(io.StringIO):
+    """Text output of one program in a shared child; remembers when it became too much."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__()
+        self.limit, self.full = limit, False
+
+    def write(self, text: str) -> int:
+        if self.tell() + len(text) > self.limit:
+            self.full = True
+            raise _TooMuchOutput
+        return super().write(text)

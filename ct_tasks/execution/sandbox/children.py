@@ -1,0 +1,313 @@
+"""One child at a time, watched from outside: deadlines, output limits, the verdict channel, and what a death means."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import select
+import signal
+import socket
+import sys
+import tempfile
+import time
+from typing import Any, Final
+
+from ct_tasks.execution.sandbox import protocol
+
+SHARED_WALL_S: Final = 0.3  # in a shared child nobody waits long: what is slow runs again alone, with its own limit
+START_S: Final = 30.0  # for the child to get ready, on a machine that is busy elsewhere
+MAX_VALUE: Final = 16 * 1024 * 1024  # bytes of one verdict; a longer one is an output_limit
+_CHUNK: Final = 65536
+
+
+class Lost(Exception):
+    """The fork server does not answer, or there is nobody left to report to."""
+
+
+class Nursery:
+    """Has children forked, and turns what happens to them into results (plain dictionaries, see ``jobs.Result``)."""
+
+    def __init__(self, control: socket.socket, allow_missing: list[str], alarms: list[int]) -> None:
+        self.control, self.allow_missing, self.alarms = control, allow_missing, alarms
+        self.null = os.open(os.devnull, os.O_RDONLY)
+        self.watch = select.poll()
+        self.watch.register(0, 0)  # no event but a hang-up
+        for handle in alarms:
+            self.watch.register(handle, select.POLLIN)
+
+    def check(self) -> None:
+        """Raises ``Lost`` when the pool has hung up or its process is gone."""
+        if self.watch.poll(0):
+            raise Lost("the pool is gone")
+
+    def run_alone(self, job: dict[str, Any]) -> dict[str, Any]:
+        """One job in a child of its own, with all its limits; always a result."""
+        try:
+            run = _Run(self, [job], shared=False)
+            return run.alone(job)
+        except OSError as error:
+            return {"status": "harness_error", "error": f"could not run the job: {error}"}
+
+    def run_shared(self, jobs: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
+        """Many jobs in one child: verdicts by position, as far as the child got."""
+        try:
+            return _Run(self, jobs, shared=True).shared()
+        except OSError:
+            return {}
+
+    def ask(self, order: dict[str, Any], descriptors: list[int]) -> tuple[dict[str, Any], list[int]]:
+        """One order to the fork server, and its answer. Raises ``Lost``."""
+        try:
+            socket.send_fds(self.control, [json.dumps(order).encode()], descriptors)
+            answer, handles, _, _ = socket.recv_fds(self.control, _CHUNK, 1)
+        except OSError as error:
+            raise Lost(str(error)) from None
+        if not answer:
+            raise Lost("the fork server is gone")
+        found: dict[str, Any] = json.loads(answer)
+        if "failed" in found:
+            for handle in handles:
+                os.close(handle)
+            raise OSError(found["failed"])
+        return found, handles
+
+
+class _Run:
+    """The life of one child."""
+
+    def __init__(self, nursery: Nursery, jobs: list[dict[str, Any]], shared: bool) -> None:
+        self.nursery, self.count = nursery, len(jobs)
+        self.nonce = secrets.token_hex(16)
+        first = jobs[0]
+        limits = {k: max(job[k] for job in jobs) for k in ("cpu_s", "memory_mb", "disk_mb")}
+        if shared:
+            limits = {"cpu_s": 60, "memory_mb": min(j["memory_mb"] for j in jobs), "disk_mb": 1}
+        opened: list[int] = []
+        try:
+            text = _memory_file(json.dumps({"nonce": self.nonce, "jobs": jobs}).encode(), opened)
+            stdin = nursery.null if first["stdin"] is None else _memory_file(_bytes(first["stdin"]), opened)
+            pipes = [os.pipe() for _ in range(3)]
+            opened += [writer for _, writer in pipes]
+            self.readers = [reader for reader, _ in pipes]
+            order = {"do": "fork", "shared": shared, "allow_missing": nursery.allow_missing, **limits}
+            answer, self.handles = nursery.ask(order, [text, *(w for _, w in pipes[:1]), stdin, *(w for _, w in pipes[1:])])
+        except OSError:
+            for reader in getattr(self, "readers", []):
+                os.close(reader)
+            raise
+        finally:
+            for descriptor in opened:
+                os.close(descriptor)
+        self.pid = answer["pid"]
+        self.channel, self.out, self.err = self.readers
+        self.began = time.monotonic()
+        self.started = False
+        self.frames = bytearray()
+        self.tampered = False
+        self.printed = {self.out: bytearray(), self.err: bytearray()}
+        self.verdicts: dict[int, dict[str, Any]] = {}
+        for reader in self.readers:
+            os.set_blocking(reader, False)
+        self.poller = select.poll()
+        for descriptor in self.readers + self.handles:
+            self.poller.register(descriptor, select.POLLIN)
+        self.poller.register(0, 0)
+        for handle in nursery.alarms:
+            self.poller.register(handle, select.POLLIN)
+        self.open = set(self.readers)
+
+    def shared(self) -> dict[int, dict[str, Any]]:
+        try:
+            deadline = self.began + START_S
+            seen = -1
+            while len(self.verdicts) < self.count and not self.tampered and not self._step(deadline, 1 << 20):
+                if self.started and len(self.verdicts) > seen:
+                    seen = len(self.verdicts)
+                    deadline = time.monotonic() + SHARED_WALL_S
+                elif time.monotonic() >= deadline:
+                    break
+        finally:
+            self._end()
+        self._read_channel()
+        for reader in self.readers:
+            os.close(reader)
+        return {} if self.tampered else self.verdicts
+
+    def alone(self, job: dict[str, Any]) -> dict[str, Any]:
+        limit = job["output_bytes"]
+        script = job["stdin"] is not None
+        deadline, why = self.began + START_S, ""
+        timed = False
+        try:
+            while not why:
+                gone = self._step(deadline, limit)
+                if self.started and not timed:
+                    timed, self.began = True, time.monotonic()
+                    deadline = self.began + job["wall_s"]
+                if sum(map(len, self.printed.values())) > limit:
+                    why = "output_limit"
+                elif self.tampered or gone or (self.verdicts and not script):
+                    break
+                elif time.monotonic() >= deadline:
+                    why = "timeout" if timed else "harness_error"
+            wall = time.monotonic() - self.began
+        finally:
+            death = self._end()
+        self._drain(limit)
+        result = self._judge(job, death, why, script)
+        result.update(stdout=_text(self.printed[self.out], limit), stderr=_text(self.printed[self.err], limit))
+        result.update(cpu_s=death.get("cpu_s", 0.0), wall_s=wall)
+        return result
+
+    def _judge(self, job: dict[str, Any], death: dict[str, Any], why: str, script: bool) -> dict[str, Any]:
+        if why == "harness_error":
+            return {"status": why, "error": f"the child was not ready after {START_S:.0f} s"}
+        if why == "timeout":
+            return {"status": why, "error": f"more than {job['wall_s']:g} s of wall time"}
+        if why == "output_limit" or sum(map(len, self.printed.values())) > job["output_bytes"]:
+            return {"status": "output_limit", "error": f"more than {job['output_bytes']} bytes of output"}
+        if self.tampered:
+            return {"status": "killed", "error": "the program wrote to the verdict channel"}
+        verdict = self.verdicts.get(0)
+        if verdict is not None:
+            return {k: verdict.get(k) for k in ("status", "value", "error") if verdict.get(k) is not None}
+        return _death(job, death, script, self.started)
+
+    def _step(self, deadline: float, limit: int) -> bool:
+        """Wait for something to happen, and take it in. True when the child is gone."""
+        remaining = max(0.0, deadline - time.monotonic())
+        for descriptor, _ in self.poller.poll(remaining * 1000 + 1):
+            if descriptor in self.handles:
+                return True
+            if descriptor == self.channel:
+                self._read_channel()
+            elif descriptor in self.printed:
+                self._read_output(descriptor, limit)
+            else:
+                raise Lost("the pool is gone")
+        return not self.handles and self.channel not in self.open
+
+    def _read_output(self, descriptor: int, limit: int) -> bool:
+        """Take what is there; False at the end. Keeps one byte more than the limit, to know that it was passed."""
+        buffer = self.printed[descriptor]
+        data = _read(descriptor)
+        if data == b"":
+            self._forget(descriptor)
+        if not data:
+            return False
+        buffer += data[: max(0, limit + 1 - len(buffer))]
+        return True
+
+    def _read_channel(self) -> None:
+        while self.channel in self.open and (data := _read(self.channel)) is not None:
+            if data == b"":
+                self._forget(self.channel)
+                break
+            self.frames += data
+            if len(self.frames) > MAX_VALUE:
+                self.verdicts.setdefault(len(self.verdicts), {"status": "output_limit", "error": "the value is too long"})
+                self.frames.clear()
+                self._forget(self.channel)
+                return
+        while len(self.frames) >= 4:
+            (size,) = protocol.HEADER.unpack_from(self.frames)
+            if len(self.frames) < 4 + size:
+                if size > MAX_VALUE:
+                    self._oversized(size)
+                return
+            body = bytes(self.frames[4 : 4 + size])
+            del self.frames[: 4 + size]
+            self._take(body)
+
+    def _oversized(self, size: int) -> None:
+        self.verdicts.setdefault(
+            len(self.verdicts), {"status": "output_limit", "error": f"a value of {size} bytes; the limit is {MAX_VALUE}"}
+        )
+        self._forget(self.channel)
+
+    def _take(self, body: bytes) -> None:
+        try:
+            message = json.loads(body)
+            genuine = message["nonce"] == self.nonce and not self.tampered
+        except (ValueError, TypeError, KeyError, RecursionError):
+            genuine = False
+        if not genuine:
+            self.tampered = True
+        elif "started" in message:
+            self.started = True
+        else:
+            message.pop("nonce")
+            self.verdicts.setdefault(message.pop("index", 0), message)
+
+    def _forget(self, descriptor: int) -> None:
+        if descriptor in self.open:
+            self.open.discard(descriptor)
+            self.poller.unregister(descriptor)
+
+    def _end(self) -> dict[str, Any]:
+        """The child is dead and waited for after this, and its directory empty."""
+        try:
+            return self.nursery.ask({"do": "reap", "pid": self.pid}, [])[0]
+        finally:
+            for handle in self.handles:
+                self.poller.unregister(handle)
+                os.close(handle)
+            self.handles = []
+
+    def _drain(self, limit: int) -> None:
+        self._read_channel()
+        for descriptor in (self.out, self.err):
+            while descriptor in self.open and self._read_output(descriptor, limit):
+                pass
+        for reader in self.readers:
+            os.close(reader)
+
+
+def _death(job: dict[str, Any], death: dict[str, Any], script: bool, started: bool) -> dict[str, Any]:
+    """What it means that the child ended without a verdict."""
+    status = death["status"]
+    code, number = os.waitstatus_to_exitcode(status), 0
+    if code < 0:
+        number = -code
+    if not started:
+        return {"status": "harness_error", "error": f"the child died before it began ({code})"}
+    if number == signal.SIGXCPU or (number == signal.SIGKILL and death["cpu_s"] >= job["cpu_s"]):
+        return {"status": "timeout", "error": f"more than {job['cpu_s']:g} s of CPU time"}
+    if number == signal.SIGXFSZ:
+        return {"status": "output_limit", "error": f"a file larger than {job['disk_mb']} MB"}
+    if number:
+        return {"status": "killed", "error": f"killed by {signal.Signals(number).name}"}
+    if script and code == 0:
+        return {"status": "ok"}
+    return {"status": "killed" if code == 0 else "exception", "error": f"exited with status {code} before it was done"}
+
+
+def _memory_file(data: bytes, opened: list[int]) -> int:
+    """A descriptor, at position 0, of a file in memory that holds ``data``; added to ``opened``."""
+    if sys.platform == "linux":
+        descriptor = os.memfd_create("job")
+    else:
+        with tempfile.TemporaryFile() as file:
+            descriptor = os.dup(file.fileno())
+    opened.append(descriptor)
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _read(descriptor: int) -> bytes | None:
+    try:
+        return os.read(descriptor, _CHUNK)
+    except BlockingIOError:
+        return None
+
+
+def _text(data: bytearray, limit: int) -> str:
+    return bytes(data[:limit]).decode("utf-8", "replace")

@@ -1,0 +1,98 @@
+"""The pool's far end: takes batches of jobs, has children forked for them, keeps the clock, and reports every result.
+
+Runs as ``python -I`` with frames on stdin and stdout. It never runs a program itself, and ends, with everything below
+it, when the pool's process does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+from typing import IO, Any, Final
+
+from ct_tasks.execution.sandbox import layers, protocol, zygote
+from ct_tasks.execution.sandbox.children import Lost, Nursery
+
+SHARED_JOBS: Final = 48
+
+
+def main() -> None:
+    """Serve the pool until it hangs up. The first frame configures; every later one is a batch."""
+    requests = sys.stdin.buffer
+    # Nothing below may write to the frames' pipe by accident.
+    replies: IO[bytes] = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    config = protocol.receive(requests)
+    state = layers.Layers(container=config["container"])
+    layers.prepare_supervisor(state)
+    temporary = "/tmp" if state.container else tempfile.mkdtemp(prefix="ct-sandbox-")
+    near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    pid = os.fork()
+    if pid == 0:
+        try:
+            near.close()
+            replies.close()
+            os.close(0)
+            zygote.serve(far, state, config["preload"], temporary)
+        finally:
+            os._exit(0)
+    far.close()
+
+    alarms = _parent_handle(config["parent"])
+    try:
+        hello = json.loads(near.recv(zygote.MESSAGE) or b'{"failed": "the fork server died at its start"}')
+        protocol.send(replies, hello)
+        nursery = Nursery(near, config["allow_missing"], alarms)
+        while True:
+            select.select([0, *alarms], [], [])
+            nursery.check()
+            _batch(nursery, replies, protocol.receive(requests)["jobs"])
+    except (protocol.Closed, Lost) as error:
+        print(f"supervisor ends: {error}", file=sys.stderr)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        if not state.container:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _parent_handle(parent: int) -> list[int]:
+    """What becomes readable when the pool's process ends, even if some other process still holds the pipes open."""
+    if not parent or not hasattr(os, "pidfd_open"):
+        return []
+    handle = os.pidfd_open(parent)
+    if os.getppid() != parent:
+        raise protocol.Closed("the pool's process has ended")
+    return [handle]
+
+
+def _batch(nursery: Nursery, replies: IO[bytes], jobs: list[dict[str, Any]]) -> None:
+    """Shared children first, then every job that has no plain ``ok`` from there in a child of its own."""
+    waiting = list(range(len(jobs)))
+    alone: list[int] = []
+    if len(jobs) > 1:
+        candidates = [i for i in waiting if jobs[i]["stdin"] is None]
+        alone = [i for i in waiting if jobs[i]["stdin"] is not None]
+        while candidates:
+            part, candidates = candidates[:SHARED_JOBS], candidates[SHARED_JOBS:]
+            results = nursery.run_shared([jobs[i] for i in part])
+            for position, result in results.items():
+                if result["status"] == "ok":
+                    protocol.send(replies, {"index": part[position], **result})
+                else:
+                    alone.append(part[position])
+            reached = max(results, default=-1) + 1
+            candidates = part[reached:] + candidates
+            if reached == 0:  # the child died before its first verdict: that job is alone's business
+                alone.append(candidates.pop(0))
+    else:
+        alone = waiting
+    for index in alone:
+        protocol.send(replies, {"index": index, **nursery.run_alone(jobs[index])})
