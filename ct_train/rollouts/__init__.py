@@ -1,0 +1,1 @@
+"""Engines that continue trajectories block by block from token ids: transformers and vLLM."""

@@ -1,0 +1,96 @@
+"""Block-by-block sampling with vLLM: each block is one batched call that goes on from token ids.
+
+Prefix caching makes a fork nearly free: the shared prefix's key-value blocks are reused. vLLM returns the ids of the whole
+stop string with aligned log-probabilities, so nothing is tokenised again. Seeds are per request, drawn from ``seed`` and a
+counter that a trainer can save and restore, so a resumed run samples what the uninterrupted one would have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ct_train.dbs import Trajectory
+from ct_train.rollouts.stopping import BLOCK_END, TRACE_END, Codec, append, cut_at
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What an engine generated for one prefix: ids, log-probabilities, and the engine's finish reason."""
+
+    ids: Sequence[int]
+    logprobs: Sequence[float]
+    reason: str  # "stop" or "length"
+
+
+Generate = Callable[[Sequence[Sequence[int]], Sequence[int], Sequence[int]], list[Piece]]
+"""``generate(prefixes, max_new_tokens, seeds)``: one continuation a prefix, cut after a stop string."""
+
+
+class VllmSampler:
+    """``generate`` is ``engine_generate(llm)`` for a local engine. ``max_tokens`` limits a whole completion."""
+
+    def __init__(self, generate: Generate, codec: Codec, *, max_tokens: int, seed: int = 0) -> None:
+        self.generate, self.codec, self.max_tokens, self.seed = generate, codec, max_tokens, seed
+        self.drawn = 0  # requests so far; saved with a checkpoint
+
+    def extend(self, prompts: Sequence[Sequence[int]], trajectories: Sequence[Trajectory]) -> list[Trajectory]:
+        """One block more for each trajectory. A stop string inside a line ends nothing: that row goes on at once."""
+        current = list(trajectories)
+        waiting = list(range(len(current)))
+        while waiting:
+            prefixes = [[*prompts[i], *current[i].ids] for i in waiting]
+            room = [self.max_tokens - len(current[i].ids) for i in waiting]
+            seeds = [(self.seed * 1_000_003 + self.drawn + k) % 2**31 for k in range(len(waiting))]
+            self.drawn += len(waiting)
+            again = []
+            for i, piece in zip(waiting, self.generate(prefixes, room, seeds), strict=True):
+                ended = self._ended(current[i], piece)
+                current[i] = append(current[i], piece.ids, piece.logprobs, ended, self.codec, self.max_tokens)
+                if not ended and not current[i].finished:
+                    again.append(i)
+            waiting = again
+        return current
+
+    def _ended(self, trajectory: Trajectory, piece: Piece) -> str:
+        if piece.ids and piece.ids[-1] in self.codec.eos_ids:
+            return "eos"
+        if piece.reason == "length":
+            return "length"
+        text = self.codec.decode([*trajectory.ids, *piece.ids])
+        return cut_at(text, text[max(0, len(text) - 16) :])
+
+
+def engine_generate(llm: Any, *, temperature: float = 1.0, lora: Any = None) -> Generate:
+    """Continuations from a ``vllm.LLM`` in this process (trl's colocate mode, or stand-alone)."""
+    from vllm import SamplingParams
+    from vllm.inputs import TokensPrompt
+
+    def generate(prefixes: Sequence[Sequence[int]], room: Sequence[int], seeds: Sequence[int]) -> list[Piece]:
+        parameters = [
+            SamplingParams(
+                n=1,
+                temperature=temperature,
+                top_p=1.0,
+                top_k=0,
+                max_tokens=most,
+                seed=seed,
+                logprobs=0,
+                stop=[BLOCK_END, TRACE_END],
+                include_stop_str_in_output=True,
+                skip_special_tokens=True,
+            )
+            for most, seed in zip(room, seeds, strict=True)
+        ]
+        prompts = [TokensPrompt(prompt_token_ids=list(p)) for p in prefixes]
+        outputs = llm.generate(prompts, parameters, lora_request=lora, use_tqdm=False)
+        pieces = []
+        for output in outputs:
+            best = output.outputs[0]
+            ids = list(best.token_ids)
+            logprobs = [step[token].logprob for step, token in zip(best.logprobs, ids, strict=True)]
+            pieces.append(Piece(ids, logprobs, best.finish_reason or "length"))
+        return pieces
+
+    return generate
