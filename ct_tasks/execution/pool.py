@@ -207,7 +207,7 @@ class _Worker:
 
     def __init__(self, hook: str, backend: Backend, allow_missing: tuple[str, ...]) -> None:
         self.stderr: IO[bytes] = tempfile.TemporaryFile()
-        command = [sys.executable, "-I", *([] if hook else ["-S"]), "-c", _BOOT.format(root=str(_ROOT))]
+        command = [sys.executable, "-I", "-W", "ignore", *([] if hook else ["-S"]), "-c", _BOOT.format(root=str(_ROOT))]
         environment = {"PATH": os.environ.get("PATH", os.defpath), "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8"}
         self.process = subprocess.Popen(
             command,

@@ -80,16 +80,18 @@ def _run_shared(jobs: list[dict[str, Any]], nonce: str) -> None:
     for index, job in enumerate(jobs):
         answer: dict[str, Any] = {"nonce": nonce, "index": index, "status": "alone"}
         if gate.inert(job):
-            capture = _Capture(job["output_bytes"])
-            sys.stdout = sys.stderr = capture
+            out, err = _Capture(job["output_bytes"]), _Capture(job["output_bytes"])
+            sys.stdout, sys.stderr = out, err
             began = _clock()
             answer.update(_outcome(job))
             sys.stdout, sys.stderr = real
-            answer.update(cpu_s=_clock() - began, stdout=capture.getvalue())
-            if capture.full or not watch.unchanged():
+            answer.update(cpu_s=_clock() - began, stdout=out.getvalue(), stderr=err.getvalue())
+            if out.full or err.full or not watch.unchanged():
                 answer["status"] = "alone"
                 _report(answer)
                 return
+            if job["hook"] and str(answer.get("value")).startswith('{"error"'):
+                answer["status"] = "alone"  # a hook's own failure is no plain ok
         _report(answer)
 
 
