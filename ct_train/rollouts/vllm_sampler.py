@@ -94,3 +94,23 @@ def engine_generate(llm: Any, *, temperature: float = 1.0, lora: Any = None) -> 
         return pieces
 
     return generate
+
+
+def server_generate(vllm_generation: Any) -> Generate:
+    """Continuations through trl's vLLM server client, which every rank must call equally often.
+
+    trl sends one ``max_tokens`` for all requests, so a row with less room is cut here; the server draws its own seeds.
+    ``trainer.args.generation_kwargs`` must hold ``{"stop": ["[/LOCALS]", "[/TRACE]"], "include_stop_str_in_output": True}``.
+    """
+
+    def generate(prefixes: Sequence[Sequence[int]], room: Sequence[int], seeds: Sequence[int]) -> list[Piece]:
+        _, ids, logprobs, _ = vllm_generation.generate(
+            prompts=[list(p) for p in prefixes], images=None, num_generations=1
+        )
+        pieces = []
+        for new, steps, most in zip(ids, logprobs, room, strict=True):
+            flat = [step[0] if isinstance(step, (list, tuple)) else step for step in steps]
+            pieces.append(Piece(new[:most], flat[:most], "length" if len(new) >= most else "stop"))
+        return pieces
+
+    return generate

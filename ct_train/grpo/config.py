@@ -1,0 +1,124 @@
+"""The GRPO configuration, and every check that can be made before a model loads.
+
+The paper's Tables 10 and 11 are lost. Defaults marked [ExecVerify] come from ExecVerify's published training script;
+the rest is the paper's text (group of 8 with 4 by DBS, three epochs, no KL, no entropy bonus).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ct_tasks.errors import ConfigError, UnknownNameError
+from ct_train.rewards import build
+
+ENGINES = ("transformers", "vllm", "vllm_server")
+
+
+@dataclass(frozen=True)
+class LoraSettings:
+    """LoRA on all linear layers; ``r: 0`` trains every weight."""
+
+    r: int = 16
+    alpha: int = 32
+    dropout: float = 0.0
+    target_modules: str = "all-linear"
+
+
+@dataclass(frozen=True)
+class GrpoSettings:
+    """One GRPO run.
+
+    ``group_size`` completions a prompt, of which ``regular`` by regular sampling and the rest by DBS (Figure 5).
+    ``prompts_per_rollout`` prompts are sampled before the policy moves, ``prompts_per_update`` make one optimiser step.
+    ``completions_per_device`` is the forward-pass batch. Lengths in tokens. ``data``: JSON lines with ``program`` and
+    ``call`` (or ``truth``). ``reward_options`` go to the reward (``alpha``, ``prm``, ``rcc``, ``orm``, ``ccw`` ...).
+    """
+
+    model: str = ""
+    data: str = ""
+    output_dir: str = ""
+    adapter: str = ""
+    reward: str = "codethinker"
+    reward_options: Mapping[str, Any] = field(default_factory=dict)
+    segmentation: str = "statement"
+    group_size: int = 8
+    regular: int = 4
+    engine: str = "transformers"
+    prompts_per_rollout: int = 128  # [ExecVerify]
+    prompts_per_update: int = 64  # [ExecVerify]
+    completions_per_device: int = 8
+    learning_rate: float = 1e-6  # [ExecVerify]
+    epochs: float = 3.0
+    max_steps: int = -1
+    warmup_steps: int = 0
+    clip: float = 0.2
+    temperature: float = 1.0
+    max_prompt_tokens: int = 2048  # [ExecVerify]
+    max_response_tokens: int = 4096  # [ExecVerify]
+    mask_truncated: bool = False
+    lora: LoraSettings = field(default_factory=LoraSettings)
+    bf16: bool = True
+    gradient_checkpointing: bool = True
+    limit: int | None = None
+    seed: int = 0
+    save_steps: int = 50
+    report_to: str = "tensorboard"
+    vllm_memory: float = 0.35
+    vllm_tensor_parallel: int = 1
+    vllm_server_url: str = "http://127.0.0.1:8000"
+
+    def check(self, world_size: int = 1) -> Schedule:
+        """Refuse what cannot work, with what to change. Returns the batch arithmetic. Raises ``ConfigError``."""
+        for name in ("model", "data", "output_dir"):
+            if not getattr(self, name):
+                raise ConfigError(f"grpo needs {name}: set it in the config or with {name}=...")
+        if self.engine not in ENGINES:
+            raise UnknownNameError("engine", self.engine, ENGINES)
+        build(self.reward, self.reward_options)
+        if self.group_size < 2:
+            raise ConfigError(f"group_size {self.group_size}: the advantage is relative to a group, so at least 2")
+        if not 0 <= self.regular <= self.group_size:
+            raise ConfigError(
+                f"regular {self.regular} must be between 0 and group_size {self.group_size}; the rest is sampled by DBS"
+            )
+        if self.prompts_per_rollout % self.prompts_per_update:
+            raise ConfigError(
+                f"prompts_per_rollout {self.prompts_per_rollout} is not a multiple of "
+                f"prompts_per_update {self.prompts_per_update}; set prompts_per_rollout to {_nearest(self.prompts_per_rollout, self.prompts_per_update)}"
+            )
+        per_pass = self.completions_per_device * world_size
+        update = self.prompts_per_update * self.group_size
+        if update % per_pass:
+            good = [b for b in range(1, update // world_size + 1) if update % (b * world_size) == 0]
+            raise ConfigError(
+                f"prompts_per_update x group_size = {update} completions do not divide into "
+                f"completions_per_device x processes = {per_pass}; set completions_per_device to one of {good}"
+            )
+        rollout = self.prompts_per_rollout * self.group_size
+        if (rollout // world_size) % self.group_size:
+            raise ConfigError(
+                f"{self.prompts_per_rollout} prompts cannot be dealt to {world_size} processes in whole groups of "
+                f"{self.group_size}; set prompts_per_rollout to {_nearest(self.prompts_per_rollout, world_size)}"
+            )
+        steps = rollout // per_pass
+        if self.save_steps > 0 and self.save_steps % (self.prompts_per_rollout // self.prompts_per_update):
+            every = self.prompts_per_rollout // self.prompts_per_update
+            raise ConfigError(
+                f"save_steps {self.save_steps} would save in the middle of a rollout of {every} updates, "
+                f"which cannot be resumed exactly; set save_steps to {_nearest(self.save_steps, every)}"
+            )
+        return Schedule(accumulation=update // per_pass, steps_per_generation=steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """trl's terms: forward passes an update, and forward passes a rollout."""
+
+    accumulation: int
+    steps_per_generation: int
+
+
+def _nearest(value: int, unit: int) -> int:
+    return max(unit, round(value / unit) * unit)

@@ -1,0 +1,166 @@
+"""trl's GRPOTrainer with our rollouts: part of each group by regular sampling, part by DBS, from token ids.
+
+trl's ``rollout_func`` sees prompts only, so the trainer keeps the rows of the batch (with their true traces) while it
+generates. Rewards of the finished rollouts and partial scores of growing ones come from the same scoring functions.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import torch
+from trl import GRPOTrainer
+from trl.models.utils import unwrap_model_for_generation
+
+from ct_tasks.contra.scoring import RewardOptions, partial_score, score_trace
+from ct_tasks.contra.trace import Truth
+from ct_train.dbs import Trajectory, beam, generated_tokens, regular
+from ct_train.grpo.config import GrpoSettings
+from ct_train.grpo.data import prompt_ids
+from ct_train.grpo.rollout_log import RolloutLog, group_figures
+from ct_train.rewards import RewardResult
+from ct_train.rewards.batch import text_of
+from ct_train.rollouts.stopping import Codec
+from ct_train.rollouts.transformers_sampler import TransformersSampler
+
+
+class ContraGRPOTrainer(GRPOTrainer):  # type: ignore[misc]
+    """GRPO whose rollouts are ``settings.regular`` regular samples and DBS for the rest of each group."""
+
+    def __init__(self, *args: Any, settings: GrpoSettings, rollout_log: RolloutLog, **kwargs: Any) -> None:
+        self.settings, self.rollout_log = settings, rollout_log
+        self.rows: list[dict[str, Any]] = []
+        self.halves: list[str] = []
+        self.generated = 0
+        self.vllm_sampler: Any = None
+        super().__init__(*args, rollout_func=self.rollout, **kwargs)
+
+    def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
+        self.rows = inputs
+        return dict(super()._generate_and_score_completions(inputs))
+
+    def rollout(self, prompts: list[Any], trainer: GRPOTrainer) -> dict[str, Any]:
+        """trl's rollout hook: prompts come in runs of the group size."""
+        size = self.settings.group_size
+        rows = self.rows[::size]
+        ids = [prompt_ids(self.processing_class, p) for p in prompts[::size]]
+        truths = [_truth(row["truth"]) for row in rows]
+        options = _partial_options(self.settings)
+
+        def score(prompt: int, trajectory: Trajectory) -> float:
+            if trajectory.finished:
+                return score_trace(trajectory.text, truths[prompt], options).r_proc
+            return partial_score(trajectory.text, truths[prompt], options)
+
+        with self._sampler() as sampler:
+            plain = regular(ids, self.settings.regular, sampler) if self.settings.regular else [[] for _ in ids]
+            by_dbs = size - self.settings.regular
+            beams = beam(ids, by_dbs, sampler, score) if by_dbs else [[] for _ in ids]
+        self.generated += generated_tokens(plain) + generated_tokens(beams)
+        groups = [[*a, *b] for a, b in zip(plain, beams, strict=True)]
+        self.halves = (["regular"] * self.settings.regular + ["dbs"] * by_dbs) * len(ids)
+        flat = [t for group in groups for t in group]
+        return {
+            "prompt_ids": [list(p) for p in ids for _ in range(size)],
+            "completion_ids": [list(t.ids) for t in flat],
+            "logprobs": [[[p] for p in t.logprobs] for t in flat] if self.use_vllm else None,
+        }
+
+    def _sampler(self) -> Any:
+        return _VllmScope(self) if self.use_vllm else _ModelScope(self)
+
+    def keep(self, results: Sequence[RewardResult | None], completions: Sequence[Any]) -> None:
+        """Called with every scored batch: figures for the logs, rows for ``rollouts.jsonl``."""
+        texts = [text_of(c) for c in completions]
+        mode = "train" if self.model.training else "eval"
+        for name, value in group_figures(results, self.halves, texts, self.settings.group_size).items():
+            self._metrics[mode][f"rollout/{name}"].append(value)
+        self._metrics[mode]["rollout/generated_tokens"].append(float(self.generated))
+        if mode == "train":
+            self.rollout_log.write(
+                [
+                    {
+                        "step": self.state.global_step,
+                        "group": i // self.settings.group_size,
+                        "half": self.halves[i],
+                        "id": self.rows[i].get("id"),
+                        "text": text,
+                        **(r.to_json() if r else {"reward": None}),
+                    }
+                    for i, (text, r) in enumerate(zip(texts, results, strict=True))
+                ]
+            )
+
+
+@lru_cache(maxsize=4096)
+def _truth(text: str) -> Truth:
+    return Truth.from_json(json.loads(text))
+
+
+def _partial_options(settings: GrpoSettings) -> RewardOptions:
+    """DBS scores by R_proc under the run's own switches; other rewards' runs use the defaults."""
+    if settings.reward != "codethinker":
+        return RewardOptions()
+    known = {k: v for k, v in settings.reward_options.items() if k in ("rcc", "ccw")}
+    return RewardOptions(**known)
+
+
+class _ModelScope:
+    """The policy in eval mode, gathered under ZeRO or FSDP, for as long as a rollout samples from it."""
+
+    def __init__(self, trainer: ContraGRPOTrainer) -> None:
+        self.trainer = trainer
+
+    def __enter__(self) -> TransformersSampler:
+        trainer = self.trainer
+        self.was_training = trainer.model.training
+        self.scope = unwrap_model_for_generation(
+            trainer.model_wrapped, trainer.accelerator, gather_deepspeed3_params=trainer.args.ds3_gather_for_generation
+        )
+        model = self.scope.__enter__()
+        model.eval()
+        settings = trainer.settings
+        codec = Codec.of(trainer.processing_class, trainer.eos_token_ids)
+        return TransformersSampler(
+            model,
+            codec,
+            max_tokens=settings.max_response_tokens,
+            temperature=settings.temperature,
+            batch_size=max(64, settings.completions_per_device),
+        )
+
+    def __exit__(self, *error: Any) -> None:
+        self.scope.__exit__(*error)
+        self.trainer.model.train(self.was_training)
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+
+class _VllmScope:
+    """vLLM's engine; trl has pushed the policy's weights into it before the rollout."""
+
+    def __init__(self, trainer: ContraGRPOTrainer) -> None:
+        self.trainer = trainer
+
+    def __enter__(self) -> Any:
+        from ct_train.rollouts.vllm_sampler import VllmSampler, engine_generate, server_generate
+
+        trainer, settings = self.trainer, self.trainer.settings
+        if trainer.vllm_sampler is None:
+            codec = Codec.of(trainer.processing_class, trainer.eos_token_ids)
+            if trainer.vllm_mode == "colocate":
+                generate = engine_generate(trainer.vllm_generation.llm, temperature=settings.temperature)
+            else:
+                generate = server_generate(trainer.vllm_generation)
+            trainer.vllm_sampler = VllmSampler(
+                generate, codec, max_tokens=settings.max_response_tokens, seed=settings.seed
+            )
+        # Seeds follow the step, so a resumed run draws what the uninterrupted one would have drawn.
+        trainer.vllm_sampler.drawn = trainer.state.global_step * 1_000_000
+        return trainer.vllm_sampler
+
+    def __exit__(self, *error: Any) -> None:
+        return None
