@@ -161,11 +161,10 @@ class PythonPool:
         while waiting:
             worker = self._take(hook)
             try:
-                for position, result in worker.batch([jobs[i] for i in waiting]):
-                    index = waiting[position]
-                    if results[index] is None:
-                        results[index] = result
-                        done.put(1)
+                for group in worker.batch([jobs[i] for i in waiting]):
+                    for position, result in group:
+                        results[waiting[position]] = result
+                    done.put(len(group))
                 with self._lock:
                     if not self._closed:
                         self._idle.setdefault(hook, []).append(worker)
@@ -185,7 +184,7 @@ class PythonPool:
     def _single(self, hook: str, job: Job, reason: str) -> Result:
         worker = self._take(hook)
         try:
-            ((_, result),) = worker.batch([job])
+            (((_, result),),) = worker.batch([job])
         except (protocol.Closed, ValueError) as error:
             reason = f"{reason}; {error}; worker said: {worker.last_words()}"
             worker.stop()
@@ -243,13 +242,14 @@ class _Worker:
             self.stop()
             raise HarnessError(_refusal(refused, self.missing))
 
-    def batch(self, jobs: Sequence[Job]) -> Iterable[tuple[int, Result]]:
-        """Results with positions, as they come. Raises ``protocol.Closed`` when the worker dies."""
+    def batch(self, jobs: Sequence[Job]) -> Iterable[list[tuple[int, Result]]]:
+        """Results with positions, in groups as they come. Raises ``protocol.Closed`` when the worker dies."""
         protocol.send(self.requests, {"jobs": [_encode(job) for job in jobs]})
-        for _ in jobs:
-            reply = protocol.receive(self.replies)
-            position = reply.pop("index")
-            yield position, _decode(reply, jobs[position])
+        missing = set(range(len(jobs)))
+        while missing:
+            group = [(reply["index"], _decode(reply, jobs[reply["index"]])) for reply in protocol.receive(self.replies)]
+            missing.difference_update(position for position, _ in group)
+            yield group
 
     def last_words(self) -> str:
         """The end of what the worker wrote to its standard error."""
@@ -291,31 +291,29 @@ def _refusal(refused: list[str], missing: dict[str, str]) -> str:
 
 def _encode(job: Job) -> dict[str, Any]:
     limits = job.limits
-    return {
+    encoded: dict[str, Any] = {
         "code": job.code,
-        "expr": job.expr,
-        "stdin": job.stdin,
-        "hook": job.hook,
-        "payload": dict(job.payload),
         "cpu_s": limits.cpu_s,
         "wall_s": limits.wall_s,
         "memory_mb": limits.memory_mb,
         "output_bytes": limits.output_bytes,
         "disk_mb": limits.disk_mb,
     }
+    if job.expr is not None:
+        encoded["expr"] = job.expr
+    if job.stdin is not None:
+        encoded["stdin"] = job.stdin
+    if job.hook is not None:
+        encoded.update(hook=job.hook, payload=dict(job.payload))
+    return encoded
 
 
 def _decode(reply: dict[str, Any], job: Job) -> Result:
+    get = reply.get
     return Result(
-        status=reply["status"],
-        value=reply.get("value"),
-        error=reply.get("error", ""),
-        stdout=reply.get("stdout", ""),
-        stderr=reply.get("stderr", ""),
-        cpu_s=reply.get("cpu_s", 0.0),
-        wall_s=reply.get("wall_s", 0.0),
-        id=job.id,
-    )
+        reply["status"], get("value"), get("error", ""), get("stdout", ""), get("stderr", ""), get("cpu_s", 0.0),
+        get("wall_s", 0.0), job.id,
+    )  # fmt: skip
 
 
 _shared: dict[str, PythonPool] = {}

@@ -8,6 +8,7 @@ it is. Either way the child never holds an expected value: it reports what the p
 from __future__ import annotations
 
 import atexit
+import gc
 import io
 import json
 import linecache
@@ -23,9 +24,10 @@ from ct_tasks.contra.literals import OMIT, LiteralError, dump, plain
 from ct_tasks.execution.sandbox import gate, layers, protocol
 
 CHANNEL: Final = 3
+GROUP: Final = 16
+GROUP_S: Final = 0.05
 FILENAME: Final = "<program>"
 MAX_ERROR: Final = 2000
-ENVIRONMENT: Final = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TZ": "UTC", "HOME": "/tmp"}
 
 # The programs that this process runs may replace any of these; the runner keeps the originals.
 _exit, _write, _encode, _clock = os._exit, os.write, protocol.encode, time.process_time
@@ -49,8 +51,6 @@ def main(descriptors: list[int], state: layers.Layers, number: int, order: dict[
             os._exit(71)
         os.dup2(fd, target)
     os.closerange(CHANNEL + 1, 256)
-    os.environ.clear()
-    os.environ.update(ENVIRONMENT, HOME=state.workdir, TMPDIR=state.workdir)
     batch = json.loads(text)
     del text
     nonce = batch["nonce"]
@@ -75,28 +75,44 @@ def _report(message: dict[str, Any]) -> None:
 
 
 def _run_shared(jobs: list[dict[str, Any]], nonce: str) -> None:
+    """Run what the gate passes, and report in groups: a group's verdicts leave only after the interpreter was found as
+    it was. What needs a child of its own is reported as ``alone``."""
+    gc.disable()  # inert programs have no finalisers; what they leave is collected when the interpreter is checked
     watch = gate.Watch()
     real = sys.stdout, sys.stderr
+    group: list[dict[str, Any]] = []
+    since = time.monotonic()
     for index, job in enumerate(jobs):
-        answer: dict[str, Any] = {"nonce": nonce, "index": index, "status": "alone"}
+        answer: dict[str, Any] = {"index": index, "status": "alone"}
+        group.append(answer)
+        quiet = True
         if gate.inert(job):
             out, err = _Capture(job["output_bytes"]), _Capture(job["output_bytes"])
             sys.stdout, sys.stderr = out, err
             began = _clock()
             answer.update(_outcome(job))
             sys.stdout, sys.stderr = real
-            answer.update(cpu_s=_clock() - began, stdout=out.getvalue(), stderr=err.getvalue())
-            if out.full or err.full or not watch.unchanged():
-                answer["status"] = "alone"
-                _report(answer)
-                return
-            if job["hook"] and str(answer.get("value")).startswith('{"error"'):
+            answer.update(cpu_s=_clock() - began)
+            if printed := out.getvalue():
+                answer["stdout"] = printed
+            if printed := err.getvalue():
+                answer["stderr"] = printed
+            quiet = not (out.full or err.full)
+            if job.get("hook") and str(answer.get("value")).startswith('{"error"'):
                 answer["status"] = "alone"  # a hook's own failure is no plain ok
-        _report(answer)
+        if not quiet or len(group) >= GROUP or index == len(jobs) - 1 or time.monotonic() - since > GROUP_S:
+            sound = watch.unchanged() and quiet
+            if not sound:
+                for answer in group:
+                    answer["status"] = "alone"
+            _report({"nonce": nonce, "answers": group})
+            if not sound:
+                return
+            group, since = [], time.monotonic()
 
 
 def _run_alone(job: dict[str, Any], nonce: str) -> None:
-    script = job["stdin"] is not None
+    script = job.get("stdin") is not None
     _fresh_streams()
     answer = _outcome(job, script)
     if script:
@@ -106,7 +122,7 @@ def _run_alone(job: dict[str, Any], nonce: str) -> None:
             stream.flush()
         except BaseException:  # noqa: BLE001 - the program may have closed or replaced it; its output is then its own affair
             continue
-    _report({"nonce": nonce, "index": 0, "cpu_s": _clock(), **answer})
+    _report({"nonce": nonce, "answers": [{"index": 0, **answer}]})
     if script and answer["status"] == "exception":
         _exit(1)
 
@@ -139,10 +155,10 @@ def _evaluate(job: dict[str, Any], script: bool) -> str | None:
             if script:
                 linecache.cache[FILENAME] = (len(job["code"]), None, job["code"].splitlines(True), FILENAME)
             exec(compile(job["code"], FILENAME, "exec", dont_inherit=True), namespace)
-        if job["hook"]:
+        if job.get("hook"):
             path, _, function = job["hook"].partition(":")
-            return json.dumps(getattr(sys.modules[path], function)(job["payload"]))
-        if job["expr"] is None:
+            return json.dumps(getattr(sys.modules[path], function)(job.get("payload", {})))
+        if job.get("expr") is None:
             return None
         value = plain(eval(compile(job["expr"], "<expression>", "eval", dont_inherit=True), namespace))
         if value is OMIT:

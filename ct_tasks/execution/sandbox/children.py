@@ -86,7 +86,7 @@ class _Run:
         opened: list[int] = []
         try:
             text = _memory_file(json.dumps({"nonce": self.nonce, "jobs": jobs}).encode(), opened)
-            stdin = nursery.null if first["stdin"] is None else _memory_file(_bytes(first["stdin"]), opened)
+            stdin = nursery.null if first.get("stdin") is None else _memory_file(_bytes(first["stdin"]), opened)
             pipes = [os.pipe() for _ in range(3)]
             opened += [writer for _, writer in pipes]
             self.readers = [reader for reader, _ in pipes]
@@ -136,7 +136,7 @@ class _Run:
 
     def alone(self, job: dict[str, Any]) -> dict[str, Any]:
         limit = job["output_bytes"]
-        script = job["stdin"] is not None
+        script = job.get("stdin") is not None
         deadline, why = self.began + START_S, ""
         timed = False
         try:
@@ -237,8 +237,8 @@ class _Run:
         elif "started" in message:
             self.started = True
         else:
-            message.pop("nonce")
-            self.verdicts.setdefault(message.pop("index", 0), message)
+            for answer in message["answers"]:
+                self.verdicts.setdefault(answer.pop("index"), answer)
 
     def _forget(self, descriptor: int) -> None:
         if descriptor in self.open:

@@ -119,17 +119,17 @@ _NODES: Final = frozenset(
 
 _WORD: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _DOTTED: Final = re.compile(r"\.\s*([A-Za-z_]\w*)", re.ASCII)
-_UNSEEN: Final = _HIDDEN | {"import", "class", "case", "async", "await"}
+_UNSEEN: Final = _HIDDEN | {"import", "class", "case", "async", "await", "yield"}
 
 
 def inert(job: dict[str, Any]) -> bool:
     """Whether all program text of the job is on the closed list. A hook's program is under ``source``, ``call`` and
     ``prelude`` of its payload; a hook without ``source`` is not judged, and so not shared."""
-    if job["stdin"] is not None:
+    if job.get("stdin") is not None:
         return False
-    texts = [job["code"], job["expr"]]
-    if job["hook"]:
-        payload = job["payload"]
+    texts = [job["code"], job.get("expr")]
+    if job.get("hook"):
+        payload = job.get("payload", {})
         if not isinstance(payload.get("source"), str):
             return False
         texts += [payload.get(key) for key in ("source", "call", "prelude")]
@@ -139,15 +139,15 @@ def inert(job: dict[str, Any]) -> bool:
     if all(map(_lexically_inert, present)):
         return True
     try:
-        trees = [ast.parse(text.strip() if text is job["expr"] else text) for text in present]
+        trees = [ast.parse(text.strip() if text is job.get("expr") else text) for text in present]
         return _Judge(trees).inert()
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
 
 
 def _lexically_inert(text: str) -> bool:
-    """A fast answer for most programs, from words alone: no import, class, class pattern or comment (which could stand
-    between a dot and a name), no hidden name anywhere, and after every dot a method of plain values. False: look closer."""
+    """A fast answer for most programs, from words alone: no import, class, generator, class pattern or comment (which
+    could stand between a dot and a name), no hidden name anywhere, and after every dot a method of plain values. False: look closer."""
     if not text.isascii() or "#" in text or "\\\n" in text or "\\\r" in text or "\f" in text:
         return False
     return _UNSEEN.isdisjoint(_WORD.findall(text)) and _METHODS.issuperset(_DOTTED.findall(text)) and "__" not in text
@@ -160,6 +160,7 @@ class _Judge:
         self.nodes = [node for tree in trees for node in ast.walk(tree)]
         self.fields: set[str] = set()
         self.imports = False
+        self.finalisers = False  # a generator that is thrown away runs its finally, at whatever time that is
         self.compared: set[int] = set()
         for node in self.nodes:
             if isinstance(node, ast.ClassDef):
@@ -169,11 +170,13 @@ class _Judge:
                 self.fields.add(node.attr)
             elif isinstance(node, ast.Import | ast.ImportFrom):
                 self.imports = True
+            elif isinstance(node, ast.Try | ast.With) and any(map(_yields, ast.walk(node))):
+                self.finalisers = True
             elif isinstance(node, ast.Compare):  # type(x) may be compared; as a value it would be a constructor
                 self.compared |= {id(side) for side in [node.left, *node.comparators]}
 
     def inert(self) -> bool:
-        return all(self._allowed(node) for node in self.nodes)
+        return not self.finalisers and all(self._allowed(node) for node in self.nodes)
 
     def _allowed(self, node: ast.AST) -> bool:
         if type(node) not in _NODES:
@@ -214,6 +217,10 @@ class _Judge:
     @staticmethod
     def _name(name: str) -> bool:
         return name in _BUILTINS or (name not in _HIDDEN and _plain(name))
+
+
+def _yields(node: ast.AST) -> bool:
+    return isinstance(node, ast.Yield | ast.YieldFrom)
 
 
 def _plain(name: str) -> bool:

@@ -15,12 +15,10 @@ import signal
 import socket
 import sys
 import tempfile
-from typing import IO, Any, Final
+from typing import IO, Any
 
-from ct_tasks.execution.sandbox import layers, protocol, zygote
+from ct_tasks.execution.sandbox import child, layers, protocol, zygote
 from ct_tasks.execution.sandbox.children import Lost, Nursery
-
-SHARED_JOBS: Final = 48
 
 
 def main() -> None:
@@ -57,8 +55,9 @@ def main() -> None:
     except (protocol.Closed, Lost) as error:
         print(f"supervisor ends: {error}", file=sys.stderr)
     finally:
-        with contextlib.suppress(ProcessLookupError):
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
             os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
         if not state.container:
             shutil.rmtree(temporary, ignore_errors=True)
 
@@ -75,24 +74,16 @@ def _parent_handle(parent: int) -> list[int]:
 
 def _batch(nursery: Nursery, replies: IO[bytes], jobs: list[dict[str, Any]]) -> None:
     """Shared children first, then every job that has no plain ``ok`` from there in a child of its own."""
-    waiting = list(range(len(jobs)))
-    alone: list[int] = []
-    if len(jobs) > 1:
-        candidates = [i for i in waiting if jobs[i]["stdin"] is None]
-        alone = [i for i in waiting if jobs[i]["stdin"] is not None]
-        while candidates:
-            part, candidates = candidates[:SHARED_JOBS], candidates[SHARED_JOBS:]
-            results = nursery.run_shared([jobs[i] for i in part])
-            for position, result in results.items():
-                if result["status"] == "ok":
-                    protocol.send(replies, {"index": part[position], **result})
-                else:
-                    alone.append(part[position])
-            reached = max(results, default=-1) + 1
-            candidates = part[reached:] + candidates
-            if reached == 0:  # the child died before its first verdict: that job is alone's business
-                alone.append(candidates.pop(0))
-    else:
-        alone = waiting
+    alone = [i for i, job in enumerate(jobs) if job.get("stdin") is not None or len(jobs) == 1]
+    waiting = [i for i in range(len(jobs)) if i not in set(alone)]
+    while waiting:
+        results = nursery.run_shared([jobs[i] for i in waiting])
+        protocol.send(replies, [{**r, "index": waiting[p]} for p, r in results.items() if r["status"] == "ok"])
+        reached = max(results, default=-1) + 1
+        alone += [waiting[p] for p in range(reached) if p not in results or results[p]["status"] != "ok"]
+        if reached == 0:  # the child died before its first verdict, so its first jobs are suspects
+            reached = min(child.GROUP, len(waiting))
+            alone += waiting[:reached]
+        waiting = waiting[reached:]
     for index in alone:
-        protocol.send(replies, {"index": index, **nursery.run_alone(jobs[index])})
+        protocol.send(replies, [{**nursery.run_alone(jobs[index]), "index": index}])

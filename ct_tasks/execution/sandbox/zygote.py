@@ -23,6 +23,7 @@ PRELOAD: Final = (
     "fractions functools gc hashlib heapq inspect io itertools json keyword linecache locale math numbers operator os "
     "queue random re statistics string struct sys textwrap threading time traceback types typing unicodedata warnings"
 ).split()
+ENVIRONMENT: Final = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
 DESCRIPTORS: Final = 5  # job, verdict channel, stdin, stdout, stderr
 MESSAGE: Final = 65536
 
@@ -36,6 +37,8 @@ def serve(control: socket.socket, state: layers.Layers, preload: list[str], temp
         for name in [*PRELOAD, *preload]:
             importlib.import_module(name)
         layers.prepare_zygote(state, temporary)
+        os.environ.clear()
+        os.environ.update(ENVIRONMENT, HOME=state.workdir, TMPDIR=state.workdir)
         state.missing.update(_probe(state))
         gc.collect()
         gc.freeze()  # children then neither scan nor copy what all of them share
