@@ -86,7 +86,8 @@ class GrpoSettings:
         if self.prompts_per_rollout % self.prompts_per_update:
             raise ConfigError(
                 f"prompts_per_rollout {self.prompts_per_rollout} is not a multiple of "
-                f"prompts_per_update {self.prompts_per_update}; set prompts_per_rollout to {_nearest(self.prompts_per_rollout, self.prompts_per_update)}"
+                f"prompts_per_update {self.prompts_per_update}; "
+                f"set prompts_per_rollout to {_nearest(self.prompts_per_rollout, self.prompts_per_update)}"
             )
         per_pass = self.completions_per_device * world_size
         update = self.prompts_per_update * self.group_size

@@ -63,11 +63,18 @@ class ContraGRPOTrainer(GRPOTrainer):  # type: ignore[misc]
         groups = [[*a, *b] for a, b in zip(plain, beams, strict=True)]
         self.halves = (["regular"] * self.settings.regular + ["dbs"] * by_dbs) * len(ids)
         flat = [t for group in groups for t in group]
-        return {
+        self._metrics["train" if self.model.training else "eval"]["rollout/truncated"].append(
+            sum(t.truncated for t in flat) / len(flat)
+        )
+        out = {
             "prompt_ids": [list(p) for p in ids for _ in range(size)],
             "completion_ids": [list(t.ids) for t in flat],
             "logprobs": [[[p] for p in t.logprobs] for t in flat] if self.use_vllm else None,
         }
+        if self.settings.mask_truncated:
+            # The one mask: trl's own would take every trace for truncated that ends with its tag instead of an end token.
+            out["env_mask"] = [[int(not t.truncated)] * len(t.ids) for t in flat]
+        return out
 
     def _sampler(self) -> Any:
         return _VllmScope(self) if self.use_vllm else _ModelScope(self)

@@ -1,0 +1,209 @@
+"""One GRPO run from its settings: checks, data, model, trainer, resume. The heavy imports wait until the checks passed."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ct_tasks.contra.trace import Truth
+from ct_tasks.errors import ConfigError
+from ct_train.grpo.config import GrpoSettings
+from ct_train.grpo.data import load_rows, with_prompts, with_truths
+from ct_train.rewards.batch import BatchScorer, trl_reward
+
+COLUMNS = ("prompt", "truth", "id", "questions")
+
+
+def train(settings: GrpoSettings, prompt: Callable[[Truth], str], *, resume: bool = True) -> Path:
+    """Train and return the folder of the final model.
+
+    With ``resume`` a run whose ``output_dir`` holds a checkpoint goes on from it, with the same rollouts as if it had never
+    stopped. Raises ``ConfigError`` or ``DataError`` before the model loads for everything that can be known then.
+    """
+    schedule = settings.check(int(os.environ.get("WORLD_SIZE", "1")))
+    rows = load_rows(settings.data, settings.limit)
+    scorer = BatchScorer(settings.reward, settings.reward_options)
+    output = Path(settings.output_dir)
+    checkpoint = last_checkpoint(output) if resume else None
+    _refuse_mixed_folder(output, settings)
+    rows = with_truths(rows, segmentation=settings.segmentation, questions=settings.reward == "execverify")
+
+    from datasets import Dataset
+    from transformers import AutoTokenizer
+    from trl import GRPOConfig
+
+    from ct_train.grpo.rollout_log import RolloutLog
+    from ct_train.grpo.trainer import ContraGRPOTrainer
+
+    tokenizer = AutoTokenizer.from_pretrained(settings.model, padding_side="left")
+    set_pad(tokenizer)
+    rows = with_prompts(rows, tokenizer, prompt, settings.max_prompt_tokens)
+    kept = [{k: row.get(k) for k in COLUMNS if k in row or k == "id"} for row in rows]
+    arguments = GRPOConfig(**trl_arguments(settings, schedule.accumulation, schedule.steps_per_generation))
+    if settings.engine.startswith("vllm"):
+        _allow_weight_updates_on_cpu()
+    step = int(checkpoint.name.rsplit("-", 1)[1]) if checkpoint else 0
+    trainer = ContraGRPOTrainer(
+        model=_model(settings),
+        reward_funcs=LoggedReward(scorer),
+        args=arguments,
+        train_dataset=Dataset.from_list(kept),
+        processing_class=tokenizer,
+        peft_config=_lora(settings),
+        settings=settings,
+        rollout_log=RolloutLog(output, from_step=step),
+    )
+    reward = trainer.reward_funcs[0]
+    reward.attach(trainer)
+    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    final = output / "final"
+    trainer.save_model(str(final))
+    tokenizer.save_pretrained(str(final))
+    history = [entry for entry in trainer.state.log_history if "loss" in entry or "reward" in entry]
+    (output / "history.json").write_text(json.dumps(history, indent=1) + "\n")
+    return final
+
+
+def trl_arguments(settings: GrpoSettings, accumulation: int, steps_per_generation: int) -> dict[str, Any]:
+    """trl's configuration. Every default of trl's that would change the algorithm of the paper is set here."""
+    arguments: dict[str, Any] = {
+        "output_dir": settings.output_dir,
+        "per_device_train_batch_size": settings.completions_per_device,
+        "gradient_accumulation_steps": accumulation,
+        "steps_per_generation": steps_per_generation,
+        "num_generations": settings.group_size,
+        "max_completion_length": settings.max_response_tokens,
+        "learning_rate": settings.learning_rate,
+        "lr_scheduler_type": "constant_with_warmup",
+        "warmup_steps": settings.warmup_steps,
+        "num_train_epochs": settings.epochs,
+        "max_steps": settings.max_steps,
+        "temperature": settings.temperature,
+        "top_p": 1.0,
+        "top_k": 0,
+        "beta": 0.0,  # no KL, neither in the loss nor in the reward
+        "entropy_coef": 0.0,
+        "epsilon": settings.clip,
+        "loss_type": "grpo",
+        "scale_rewards": "group",
+        "mask_truncated_completions": False,  # the trainer masks by its own mark: a trace that ends is not truncated
+        "bf16": settings.bf16,
+        "gradient_checkpointing": settings.gradient_checkpointing,
+        "save_steps": settings.save_steps,
+        "save_strategy": "steps" if settings.save_steps > 0 else "no",
+        "logging_steps": 1,
+        "report_to": settings.report_to,
+        "seed": settings.seed,
+        "auto_find_batch_size": False,  # halving the batch would tear groups apart
+        "remove_unused_columns": False,
+    }
+    if settings.engine != "transformers":
+        arguments |= {
+            "use_vllm": True,
+            "vllm_mode": "colocate" if settings.engine == "vllm" else "server",
+            "vllm_gpu_memory_utilization": settings.vllm_memory,
+            "vllm_tensor_parallel_size": settings.vllm_tensor_parallel,
+            "vllm_max_model_length": settings.max_prompt_tokens + settings.max_response_tokens,
+            "vllm_importance_sampling_mode": "token_truncate",  # sequence_mask would drop every long trace
+        }
+    if settings.engine == "vllm_server":
+        arguments |= {
+            "vllm_server_base_url": settings.vllm_server_url,
+            "generation_kwargs": {"stop": ["[/LOCALS]", "[/TRACE]"], "include_stop_str_in_output": True},
+        }
+    return arguments
+
+
+def last_checkpoint(folder: Path) -> Path | None:
+    """The newest complete checkpoint; one whose trainer state is missing was cut off while it was written."""
+    found = [p for p in folder.glob("checkpoint-*") if (p / "trainer_state.json").is_file()]
+    return max(found, key=lambda p: int(p.name.rsplit("-", 1)[1]), default=None)
+
+
+def set_pad(tokenizer: Any) -> None:
+    """A pad token of its own: with pad equal to end-of-sequence, masking pads would mask the end that is to be learnt."""
+    if tokenizer.pad_token_id is not None and tokenizer.pad_token_id != tokenizer.eos_token_id:
+        return
+    known = tokenizer.get_vocab()
+    for candidate in ("<|endoftext|>", "<pad>", "<|pad|>", "<|finetune_right_pad_id|>", "<unk>"):
+        if candidate in known and known[candidate] != tokenizer.eos_token_id:
+            tokenizer.pad_token = candidate
+            return
+    raise ConfigError(
+        f"the tokenizer of {tokenizer.name_or_path} has no pad token apart from end-of-sequence; add one to it and save it"
+    )
+
+
+def _refuse_mixed_folder(output: Path, settings: GrpoSettings) -> None:
+    adapter = any(output.glob("checkpoint-*/adapter_model.safetensors"))
+    whole = any(output.glob("checkpoint-*/model*.safetensors"))
+    if (adapter and settings.lora.r == 0) or (whole and settings.lora.r > 0):
+        kind = "LoRA adapters" if adapter else "full models"
+        raise ConfigError(
+            f"{output} holds checkpoints of {kind}, which this run cannot resume; give a fresh output_dir"
+        )
+
+
+def _model(settings: GrpoSettings) -> Any:
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    dtype = torch.bfloat16 if settings.bf16 else torch.float32
+    model = AutoModelForCausalLM.from_pretrained(settings.model, dtype=dtype)
+    if not settings.adapter:
+        return model
+    from peft import PeftModel
+
+    return PeftModel.from_pretrained(model, settings.adapter, is_trainable=True)
+
+
+def _lora(settings: GrpoSettings) -> Any:
+    if settings.lora.r == 0 or settings.adapter:
+        return None
+    from peft import LoraConfig
+
+    lora = settings.lora
+    return LoraConfig(
+        r=lora.r,
+        lora_alpha=lora.alpha,
+        lora_dropout=lora.dropout,
+        target_modules=lora.target_modules,
+        task_type="CAUSAL_LM",
+    )
+
+
+class LoggedReward:
+    """The reward function, told of its trainer once that exists, so that every scored batch reaches the rollout log."""
+
+    def __init__(self, scorer: BatchScorer) -> None:
+        self.__name__ = f"reward_{scorer.name}"
+        self._score = trl_reward(scorer, keep=self._keep)
+        self._trainer: Any = None
+        self._completions: Any = ()
+
+    def attach(self, trainer: Any) -> None:
+        self._trainer = trainer
+
+    def _keep(self, results: Any) -> None:
+        if self._trainer is not None:
+            self._trainer.keep(results, self._completions)
+
+    def __call__(self, **columns: Any) -> list[float | None]:
+        self._completions = columns["completions"]
+        return self._score(**columns)
+
+
+def _allow_weight_updates_on_cpu() -> None:
+    """vLLM's CPU build packs weights when it loads them, so later updates would be ignored; use the plain product instead."""
+    import torch
+
+    if torch.cuda.is_available():
+        return
+    import vllm.model_executor.layers.utils as utils
+
+    utils.dispatch_cpu_unquantized_gemm = lambda layer, remove_weight: setattr(
+        layer, "cpu_linear", torch.nn.functional.linear
+    )
