@@ -53,14 +53,15 @@ def main(descriptors: list[int], state: layers.Layers, number: int, order: dict[
     os.closerange(CHANNEL + 1, 256)
     batch = json.loads(text)
     del text
-    nonce = batch["nonce"]
+    nonce = batch["nonce"].encode()
     state.missing.clear()
     layers.restrict(state, number, order["cpu_s"], order["memory_mb"], order["disk_mb"])
     refused = sorted(set(state.missing) - set(order["allow_missing"]))
     if refused:
-        _report({"nonce": nonce, "status": "harness_error", "error": f"{refused[0]}: {state.missing[refused[0]]}"})
+        answer = {"index": 0, "status": "harness_error", "error": f"{refused[0]}: {state.missing[refused[0]]}"}
+        _report(nonce, {"answers": [answer]})
         _exit(0)
-    _report({"nonce": nonce, "started": True})
+    _report(nonce, {"started": True})
     if order["shared"]:
         _run_shared(batch["jobs"], nonce)
     else:
@@ -68,13 +69,13 @@ def main(descriptors: list[int], state: layers.Layers, number: int, order: dict[
     _exit(0)
 
 
-def _report(message: dict[str, Any]) -> None:
-    data = _encode(message)
+def _report(nonce: bytes, message: dict[str, Any]) -> None:
+    data = nonce + _encode(message)
     while data:
         data = data[_write(CHANNEL, data) :]
 
 
-def _run_shared(jobs: list[dict[str, Any]], nonce: str) -> None:
+def _run_shared(jobs: list[dict[str, Any]], nonce: bytes) -> None:
     """Run what the gate passes, and report in groups: a group's verdicts leave only after the interpreter was found as
     it was. What needs a child of its own is reported as ``alone``."""
     gc.disable()  # inert programs have no finalisers; what they leave is collected when the interpreter is checked
@@ -105,13 +106,13 @@ def _run_shared(jobs: list[dict[str, Any]], nonce: str) -> None:
             if not sound:
                 for answer in group:
                     answer["status"] = "alone"
-            _report({"nonce": nonce, "answers": group})
+            _report(nonce, {"answers": group})
             if not sound:
                 return
             group, since = [], time.monotonic()
 
 
-def _run_alone(job: dict[str, Any], nonce: str) -> None:
+def _run_alone(job: dict[str, Any], nonce: bytes) -> None:
     script = job.get("stdin") is not None
     _fresh_streams()
     answer = _outcome(job, script)
@@ -122,7 +123,7 @@ def _run_alone(job: dict[str, Any], nonce: str) -> None:
             stream.flush()
         except BaseException:  # noqa: BLE001 - the program may have closed or replaced it; its output is then its own affair
             continue
-    _report({"nonce": nonce, "answers": [{"index": 0, **answer}]})
+    _report(nonce, {"answers": [{"index": 0, **answer}]})
     if script and answer["status"] == "exception":
         _exit(1)
 
@@ -179,11 +180,11 @@ def _describe(error: BaseException) -> str:
 def _fresh_streams() -> None:
     """Standard streams as a new interpreter would make them, on the real descriptors 0, 1 and 2."""
     sys.argv = ["program.py"]
-    sys.stdin = sys.__stdin__ = io.TextIOWrapper(open(0, "rb", closefd=False), encoding="utf-8", errors="surrogateescape")
-    for fd, name in ((1, "stdout"), (2, "stderr")):
-        raw = open(fd, "wb", closefd=False)
+    for fd, name in enumerate(("stdin", "stdout", "stderr")):
+        raw = io.FileIO(fd, "wb" if fd else "rb", closefd=False)
         errors = "backslashreplace" if fd == 2 else "surrogateescape"
-        stream = io.TextIOWrapper(raw, encoding="utf-8", errors=errors, line_buffering=fd == 2)
+        buffer = io.BufferedWriter(raw) if fd else io.BufferedReader(raw)
+        stream = io.TextIOWrapper(buffer, encoding="utf-8", errors=errors, line_buffering=fd == 2)
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
 

@@ -78,20 +78,22 @@ class _Run:
 
     def __init__(self, nursery: Nursery, jobs: list[dict[str, Any]], shared: bool) -> None:
         self.nursery, self.count = nursery, len(jobs)
-        self.nonce = secrets.token_hex(16)
+        self.nonce = secrets.token_hex(16).encode()
         first = jobs[0]
         limits = {k: max(job[k] for job in jobs) for k in ("cpu_s", "memory_mb", "disk_mb")}
         if shared:
             limits = {"cpu_s": 60, "memory_mb": min(j["memory_mb"] for j in jobs), "disk_mb": 1}
         opened: list[int] = []
         try:
-            text = _memory_file(json.dumps({"nonce": self.nonce, "jobs": jobs}).encode(), opened)
+            text = _memory_file(json.dumps({"nonce": self.nonce.decode(), "jobs": jobs}).encode(), opened)
             stdin = nursery.null if first.get("stdin") is None else _memory_file(_bytes(first["stdin"]), opened)
             pipes = [os.pipe() for _ in range(3)]
             opened += [writer for _, writer in pipes]
             self.readers = [reader for reader, _ in pipes]
             order = {"do": "fork", "shared": shared, "allow_missing": nursery.allow_missing, **limits}
-            answer, self.handles = nursery.ask(order, [text, *(w for _, w in pipes[:1]), stdin, *(w for _, w in pipes[1:])])
+            answer, self.handles = nursery.ask(
+                order, [text, *(w for _, w in pipes[:1]), stdin, *(w for _, w in pipes[1:])]
+            )
         except OSError:
             for reader in getattr(self, "readers", []):
                 os.close(reader)
@@ -200,45 +202,38 @@ class _Run:
         return True
 
     def _read_channel(self) -> None:
-        while self.channel in self.open and (data := _read(self.channel)) is not None:
+        """Take in whole frames: the nonce, four bytes of length, JSON. Anything else on the channel is tampering."""
+        prefix = len(self.nonce)
+        while self.channel in self.open and not self.tampered and (data := _read(self.channel)) is not None:
             if data == b"":
                 self._forget(self.channel)
-                break
             self.frames += data
-            if len(self.frames) > MAX_VALUE:
-                self.verdicts.setdefault(len(self.verdicts), {"status": "output_limit", "error": "the value is too long"})
-                self.frames.clear()
-                self._forget(self.channel)
-                return
-        while len(self.frames) >= 4:
-            (size,) = protocol.HEADER.unpack_from(self.frames)
-            if len(self.frames) < 4 + size:
-                if size > MAX_VALUE:
-                    self._oversized(size)
-                return
-            body = bytes(self.frames[4 : 4 + size])
-            del self.frames[: 4 + size]
-            self._take(body)
-
-    def _oversized(self, size: int) -> None:
-        self.verdicts.setdefault(
-            len(self.verdicts), {"status": "output_limit", "error": f"a value of {size} bytes; the limit is {MAX_VALUE}"}
-        )
-        self._forget(self.channel)
+            while len(self.frames) >= prefix + protocol.HEADER.size and not self.tampered:
+                (size,) = protocol.HEADER.unpack_from(self.frames, prefix)
+                end = prefix + protocol.HEADER.size + size
+                if not self.frames.startswith(self.nonce):
+                    self.tampered = True
+                elif size > MAX_VALUE:
+                    error = f"a value of {size} bytes; the limit is {MAX_VALUE}"
+                    self.verdicts.setdefault(len(self.verdicts), {"status": "output_limit", "error": error})
+                    self._forget(self.channel)
+                    return
+                elif len(self.frames) < end:
+                    break
+                else:
+                    self._take(bytes(self.frames[prefix + protocol.HEADER.size : end]))
+                    del self.frames[:end]
 
     def _take(self, body: bytes) -> None:
         try:
             message = json.loads(body)
-            genuine = message["nonce"] == self.nonce and not self.tampered
-        except (ValueError, TypeError, KeyError, RecursionError):
-            genuine = False
-        if not genuine:
+            if "started" in message:
+                self.started = True
+            else:
+                for answer in message["answers"]:
+                    self.verdicts.setdefault(answer.pop("index"), answer)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             self.tampered = True
-        elif "started" in message:
-            self.started = True
-        else:
-            for answer in message["answers"]:
-                self.verdicts.setdefault(answer.pop("index"), answer)
 
     def _forget(self, descriptor: int) -> None:
         if descriptor in self.open:

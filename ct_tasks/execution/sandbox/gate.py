@@ -25,10 +25,15 @@ from typing import Any, Final
 
 MAX_SOURCE: Final = 20_000
 
-_BUILTINS: Final = frozenset(
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_BUILTINS: Final = _words(
     "abs all any ascii bin bool bytearray bytes callable chr complex dict divmod enumerate filter float format frozenset "
     "hash hex int isinstance issubclass iter len list map max min next object oct ord pow print range repr reversed "
-    "round set slice sorted str sum tuple zip True False None Ellipsis NotImplemented __name__".split()
+    "round set slice sorted str sum tuple zip True False None Ellipsis NotImplemented __name__"
 ) | {
     name
     for name, value in vars(builtins).items()
@@ -40,22 +45,22 @@ _MODULES: Final[dict[str, frozenset[str]]] = {
     "math": frozenset(n for n in dir(importlib.import_module("math")) if not n.startswith("_")),
     "cmath": frozenset(n for n in dir(importlib.import_module("cmath")) if not n.startswith("_")),
     "itertools": frozenset(n for n in dir(importlib.import_module("itertools")) if not n.startswith("_")),
-    "heapq": frozenset("heapify heappop heappush heappushpop heapreplace nlargest nsmallest".split()),
-    "bisect": frozenset("bisect bisect_left bisect_right insort insort_left insort_right".split()),
-    "collections": frozenset("Counter OrderedDict defaultdict deque".split()),
-    "functools": frozenset("cache cmp_to_key lru_cache reduce".split()),
-    "operator": frozenset("add and_ eq floordiv ge gt itemgetter le lt mod mul ne neg or_ sub truediv xor".split()),
-    "string": frozenset(
-        "ascii_letters ascii_lowercase ascii_uppercase digits hexdigits octdigits printable punctuation whitespace".split()
+    "heapq": _words("heapify heappop heappush heappushpop heapreplace nlargest nsmallest"),
+    "bisect": _words("bisect bisect_left bisect_right insort insort_left insort_right"),
+    "collections": _words("Counter OrderedDict defaultdict deque"),
+    "functools": _words("cache cmp_to_key lru_cache reduce"),
+    "operator": _words("add and_ eq floordiv ge gt itemgetter le lt mod mul ne neg or_ sub truediv xor"),
+    "string": _words(
+        "ascii_letters ascii_lowercase ascii_uppercase digits hexdigits octdigits printable punctuation whitespace"
     ),
-    "re": frozenset(
+    "re": _words(
         "compile escape findall finditer fullmatch match search split sub subn A I M S X ASCII DOTALL IGNORECASE MULTILINE "
-        "VERBOSE".split()
+        "VERBOSE"
     ),
     "copy": frozenset({"copy", "deepcopy"}),
-    "typing": frozenset(
+    "typing": _words(
         "Any Callable DefaultDict Deque Dict FrozenSet Generator Iterable Iterator List Mapping Optional Sequence Set "
-        "Tuple Type Union".split()
+        "Tuple Type Union"
     ),
 }
 
@@ -72,6 +77,7 @@ _VALUES: Final = (
 
 def _introspective() -> frozenset[str]:
     """Names that lead from a value to the machinery: never allowed, even where a program has a field of that name."""
+
     def generator() -> typing.Iterator[int]:
         yield 0
 
@@ -99,13 +105,14 @@ def _introspective() -> frozenset[str]:
 
 _INTROSPECTIVE: Final = _introspective()
 _METHODS: Final = frozenset(
-    (set().union(*map(_public, _VALUES)) | set().union(*_MODULES.values()) | {"args", "value", "__name__"}) - _INTROSPECTIVE
+    (set().union(*map(_public, _VALUES)) | set().union(*_MODULES.values()) | {"args", "value", "__name__"})
+    - _INTROSPECTIVE
 )
 _SPECIAL_DEFINITIONS: Final = frozenset({"__init__", "__str__", "__repr__"})
 
 _NODES: Final = frozenset(
     getattr(ast, name)
-    for name in (
+    for name in _words(
         "Module Expression Interactive FunctionDef ClassDef Return Delete Assign AugAssign AnnAssign For While If With Raise "
         "Try Assert Import ImportFrom Global Nonlocal Expr Pass Break Continue BoolOp NamedExpr BinOp UnaryOp Lambda IfExp "
         "Dict Set ListComp SetComp DictComp GeneratorExp Yield YieldFrom Compare Call FormattedValue JoinedStr Constant "
@@ -113,7 +120,7 @@ _NODES: Final = frozenset(
         "RShift BitOr BitXor BitAnd FloorDiv Invert Not UAdd USub Eq NotEq Lt LtE Gt GtE Is IsNot In NotIn comprehension "
         "ExceptHandler arguments arg keyword alias withitem Match match_case MatchValue MatchSingleton MatchSequence "
         "MatchMapping MatchStar MatchAs MatchOr"
-    ).split()
+    )
 )
 
 
@@ -133,13 +140,13 @@ def inert(job: dict[str, Any]) -> bool:
         if not isinstance(payload.get("source"), str):
             return False
         texts += [payload.get(key) for key in ("source", "call", "prelude")]
-    present = [text for text in texts if text]
-    if not all(isinstance(t, str) for t in present) or sum(map(len, present)) > MAX_SOURCE:
+    present = [text for text in texts if isinstance(text, str) and text]
+    if sum(map(len, present)) > MAX_SOURCE:
         return False
     if all(map(_lexically_inert, present)):
         return True
     try:
-        trees = [ast.parse(text.strip() if text is job.get("expr") else text) for text in present]
+        trees = [ast.parse(text.lstrip(" \t") if text is job.get("expr") else text) for text in present]
         return _Judge(trees).inert()
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
@@ -147,7 +154,8 @@ def inert(job: dict[str, Any]) -> bool:
 
 def _lexically_inert(text: str) -> bool:
     """A fast answer for most programs, from words alone: no import, class, generator, class pattern or comment (which
-    could stand between a dot and a name), no hidden name anywhere, and after every dot a method of plain values. False: look closer."""
+    could stand between a dot and a name), no hidden name anywhere, and after every dot a method of plain values. False
+    means: look closer."""
     if not text.isascii() or "#" in text or "\\\n" in text or "\\\r" in text or "\f" in text:
         return False
     return _UNSEEN.isdisjoint(_WORD.findall(text)) and _METHODS.issuperset(_DOTTED.findall(text)) and "__" not in text
@@ -165,7 +173,9 @@ class _Judge:
         for node in self.nodes:
             if isinstance(node, ast.ClassDef):
                 self.fields |= {n.name for n in node.body if isinstance(n, ast.FunctionDef)}
-                self.fields |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+                self.fields |= {
+                    n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+                }
             elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
                 self.fields.add(node.attr)
             elif isinstance(node, ast.Import | ast.ImportFrom):

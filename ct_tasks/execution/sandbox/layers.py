@@ -15,8 +15,10 @@ import resource
 import signal
 import struct
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from ct_tasks.execution.sandbox import mounts, seccomp
@@ -30,6 +32,7 @@ PROTECTIONS: Final[dict[str, str]] = {
     "limits": "a program could use any amount of memory, CPU time and disk",
 }
 SCRATCH_MB: Final = 64
+WORKDIR: Final = "ct-sandbox-"
 OPEN_FILES: Final = 64
 _UIDS_PER_WORKER: Final = 1000
 
@@ -40,6 +43,7 @@ class Layers:
 
     container: bool
     root: bool = False
+    supervisor: int = 0
     own_pids: bool = False
     own_root: bool = False
     first_uid: int = 0
@@ -61,7 +65,7 @@ class Layers:
 
 def prepare_supervisor(layers: Layers) -> None:
     """Before the fork server starts: its children shall live in a process namespace of their own, where allowed."""
-    layers.root = os.geteuid() == 0
+    layers.root, layers.supervisor = os.geteuid() == 0, os.getpid()
     layers.first_uid = 2_000_000 + (os.getppid() if layers.container else os.getpid()) % 32768 * _UIDS_PER_WORKER
     if layers.container:
         return
@@ -75,7 +79,7 @@ def _user_namespace() -> None:
     mounts.enter_user_namespace(mounts.NEWPID)
 
 
-def prepare_zygote(layers: Layers, temporary: str) -> None:
+def prepare_zygote(layers: Layers) -> None:
     """In the fork server, after its imports: the namespaces and limits that children inherit."""
     if layers.container:
         layers.attempt(("network",), _verify_no_network)
@@ -87,9 +91,9 @@ def prepare_zygote(layers: Layers, temporary: str) -> None:
             layers.base_bytes = _address_space()
             layers.own_root = layers.attempt(("filesystem",), lambda: mounts.private_root(SCRATCH_MB))
         if not layers.own_root:
-            layers.workdir = temporary
+            layers.workdir = tempfile.mkdtemp(prefix=f"{WORKDIR}{layers.supervisor}-")
             if layers.root:
-                os.chmod(temporary, 0o1777)
+                os.chmod(layers.workdir, 0o1777)
     layers.base_bytes = layers.base_bytes or _address_space()
     os.chdir(layers.workdir)
     with contextlib.suppress(OSError):  # without a filter the pool refuses below, so this is no silent loss
@@ -111,8 +115,9 @@ def restrict(layers: Layers, number: int, cpu_s: float, memory_mb: int, disk_mb:
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MEMLOCK: 0,
     }
-    layers.attempt(("limits",), lambda: [_limit(which, value) for which, value in wanted.items()])
-    layers.attempt(("limits",), lambda: _limit(resource.RLIMIT_CPU, math.ceil(cpu_s), grace=1))
+    for which, value in wanted.items():
+        layers.attempt(("limits",), partial(_limit, which, value))
+    layers.attempt(("limits",), partial(_limit, resource.RLIMIT_CPU, math.ceil(cpu_s), grace=1))
     if layers.root:
         layers.attempt(("privileges",), lambda: _become(user_of(layers, number)))
     elif layers.own_pids:

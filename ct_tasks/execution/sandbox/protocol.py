@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import select
 import struct
-from typing import IO, Any, Final
+import time
+from typing import Any, Final
 
 HEADER: Final = struct.Struct(">I")
-MAX_FRAME: Final = 256 * 1024 * 1024
+MAX_FRAME: Final = 1 << 30
 
 
 class Closed(Exception):
-    """The other end is gone."""
+    """The other end is gone, or silent for too long."""
 
 
 def encode(message: Any) -> bytes:
@@ -20,29 +23,47 @@ def encode(message: Any) -> bytes:
     return HEADER.pack(len(body)) + body
 
 
-def send(stream: IO[bytes], message: Any) -> None:
-    """Write one frame and flush. Raises ``Closed`` when nobody reads."""
+def send(descriptor: int, message: Any) -> None:
+    """Write one frame. Raises ``Closed`` when nobody reads."""
+    send_bytes(descriptor, encode(message))
+
+
+def send_bytes(descriptor: int, data: bytes) -> None:
+    """Write all of ``data``. Raises ``Closed`` when nobody reads."""
+    view = memoryview(data)
     try:
-        stream.write(encode(message))
-        stream.flush()
-    except (OSError, ValueError) as error:
+        while view:
+            view = view[os.write(descriptor, view) :]
+    except OSError as error:
         raise Closed(str(error)) from None
 
 
-def receive(stream: IO[bytes]) -> Any:
-    """Read one frame. Raises ``Closed`` at the end of the stream or when what came is not a frame."""
+def receive(descriptor: int, timeout: float | None = None) -> Any:
+    """Read one frame, within ``timeout`` seconds. Raises ``Closed`` at the end of the stream, at the timeout, or when
+    what came is not a frame."""
+    deadline = None if timeout is None else time.monotonic() + timeout
+    (size,) = HEADER.unpack(_exactly(descriptor, HEADER.size, deadline))
+    if size > MAX_FRAME:
+        raise Closed(f"a frame of {size} bytes")
     try:
-        header = _exactly(stream, HEADER.size)
-        (size,) = HEADER.unpack(header)
-        if size > MAX_FRAME:
-            raise Closed(f"a frame of {size} bytes")
-        return json.loads(_exactly(stream, size))
-    except (OSError, ValueError) as error:
+        return json.loads(_exactly(descriptor, size, deadline))
+    except (ValueError, RecursionError) as error:
+        raise Closed(f"not a frame: {error}") from None
+
+
+def _exactly(descriptor: int, size: int, deadline: float | None) -> bytes:
+    parts: list[bytes] = []
+    poller = select.poll()
+    poller.register(descriptor, select.POLLIN)
+    try:
+        while size:
+            if deadline is not None and not poller.poll(max(0.0, deadline - time.monotonic()) * 1000):
+                raise Closed("no answer in time")
+            part = os.read(descriptor, min(size, 1 << 20))
+            if not part:
+                raise Closed("end of stream")
+            parts.append(part)
+            size -= len(part)
+    except OSError as error:
         raise Closed(str(error)) from None
-
-
-def _exactly(stream: IO[bytes], size: int) -> bytes:
-    data = stream.read(size)
-    if data is None or len(data) < size:
-        raise Closed("end of stream")
-    return data
+    return b"".join(parts)

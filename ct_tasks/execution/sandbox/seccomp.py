@@ -78,7 +78,7 @@ class _Program(ctypes.Structure):
 def build(machine: str) -> bytes:
     """The filter for ``machine`` (``x86_64`` or ``aarch64``) as raw instructions. Raises ``KeyError`` for others."""
     column, arch = _AUDIT_ARCH[machine]
-    denied = sorted(pair[column] for pair in DENIED.values() if pair[column] is not None)  # type: ignore[type-var]
+    denied = sorted(number for pair in DENIED.values() if (number := pair[column]) is not None)
     eperm, enosys = (_RET, 0, 0, _ERRNO | errno.EPERM), (_RET, 0, 0, _ERRNO | errno.ENOSYS)
     allow = (_RET, 0, 0, _ALLOW)
     code = [(_LD, 0, 0, _ARCH), (_JEQ, 1, 0, arch), (_RET, 0, 0, _KILL), (_LD, 0, 0, _NR)]

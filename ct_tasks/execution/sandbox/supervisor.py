@@ -7,6 +7,7 @@ it, when the pool's process does.
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 import os
 import select
@@ -15,7 +16,7 @@ import signal
 import socket
 import sys
 import tempfile
-from typing import IO, Any
+from typing import Any
 
 from ct_tasks.execution.sandbox import child, layers, protocol, zygote
 from ct_tasks.execution.sandbox.children import Lost, Nursery
@@ -23,43 +24,53 @@ from ct_tasks.execution.sandbox.children import Lost, Nursery
 
 def main() -> None:
     """Serve the pool until it hangs up. The first frame configures; every later one is a batch."""
-    requests = sys.stdin.buffer
-    # Nothing below may write to the frames' pipe by accident.
-    replies: IO[bytes] = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    config = protocol.receive(requests)
+    replies = os.dup(1)
+    os.dup2(2, 1)  # nothing below may write to the frames' pipe by accident
+    config = protocol.receive(0)
     state = layers.Layers(container=config["container"])
+    _sweep()
     layers.prepare_supervisor(state)
-    temporary = "/tmp" if state.container else tempfile.mkdtemp(prefix="ct-sandbox-")
     near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     pid = os.fork()
     if pid == 0:
         try:
             near.close()
-            replies.close()
+            os.close(replies)
             os.close(0)
-            zygote.serve(far, state, config["preload"], temporary)
+            zygote.serve(far, state, config["preload"])
         finally:
             os._exit(0)
     far.close()
-
-    alarms = _parent_handle(config["parent"])
     try:
+        alarms = _parent_handle(config["parent"])
         hello = json.loads(near.recv(zygote.MESSAGE) or b'{"failed": "the fork server died at its start"}')
         protocol.send(replies, hello)
         nursery = Nursery(near, config["allow_missing"], alarms)
         while True:
             select.select([0, *alarms], [], [])
             nursery.check()
-            _batch(nursery, replies, protocol.receive(requests)["jobs"])
+            _batch(nursery, replies, protocol.receive(0)["jobs"])
     except (protocol.Closed, Lost) as error:
         print(f"supervisor ends: {error}", file=sys.stderr)
     finally:
         with contextlib.suppress(ProcessLookupError, ChildProcessError):
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
-        if not state.container:
-            shutil.rmtree(temporary, ignore_errors=True)
+        _sweep(os.getpid())
+
+
+def _sweep(own: int = 0) -> None:
+    """Remove working directories (they exist only without ``filesystem``) of this and of dead supervisors."""
+    for path in glob.glob(os.path.join(tempfile.gettempdir(), f"{layers.WORKDIR}*")):
+        owner = path.rsplit("-", 2)[-2]
+        with contextlib.suppress(PermissionError):  # of another user, who sweeps them
+            try:
+                os.kill(int(owner), 0)
+                if int(owner) != own:
+                    continue
+            except (ProcessLookupError, ValueError):
+                pass
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def _parent_handle(parent: int) -> list[int]:
@@ -72,7 +83,7 @@ def _parent_handle(parent: int) -> list[int]:
     return [handle]
 
 
-def _batch(nursery: Nursery, replies: IO[bytes], jobs: list[dict[str, Any]]) -> None:
+def _batch(nursery: Nursery, replies: int, jobs: list[dict[str, Any]]) -> None:
     """Shared children first, then every job that has no plain ``ok`` from there in a child of its own."""
     alone = [i for i, job in enumerate(jobs) if job.get("stdin") is not None or len(jobs) == 1]
     waiting = [i for i in range(len(jobs)) if i not in set(alone)]

@@ -18,17 +18,17 @@ from typing import Any, Final
 
 from ct_tasks.execution.sandbox import child, layers, mounts, seccomp
 
-PRELOAD: Final = (
-    "abc array bisect cmath collections collections.abc contextlib copy copyreg dataclasses datetime decimal enum "
-    "fractions functools gc hashlib heapq inspect io itertools json keyword linecache locale math numbers operator os "
-    "queue random re statistics string struct sys textwrap threading time traceback types typing unicodedata warnings"
-).split()
+PRELOAD: Final = """
+    abc array bisect cmath collections collections.abc contextlib copy copyreg dataclasses datetime decimal enum
+    fractions functools gc hashlib heapq inspect io itertools json keyword linecache locale math numbers operator os
+    queue random re statistics string struct sys textwrap threading time traceback types typing unicodedata warnings
+""".split()  # noqa: SIM905 - a list literal would fill the screen
 ENVIRONMENT: Final = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
 DESCRIPTORS: Final = 5  # job, verdict channel, stdin, stdout, stderr
 MESSAGE: Final = 65536
 
 
-def serve(control: socket.socket, state: layers.Layers, preload: list[str], temporary: str) -> None:
+def serve(control: socket.socket, state: layers.Layers, preload: list[str]) -> None:
     """Run until the supervisor closes ``control``; then end this process and every child."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
@@ -36,7 +36,7 @@ def serve(control: socket.socket, state: layers.Layers, preload: list[str], temp
     try:
         for name in [*PRELOAD, *preload]:
             importlib.import_module(name)
-        layers.prepare_zygote(state, temporary)
+        layers.prepare_zygote(state)
         os.environ.clear()
         os.environ.update(ENVIRONMENT, HOME=state.workdir, TMPDIR=state.workdir)
         state.missing.update(_probe(state))
