@@ -18,7 +18,8 @@ Domain = Literal["output", "input", "reval", "multilingual", "math", "codegen"]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where the data comes from: the hub by default, ``$CT_DATA_DIR/<local>`` offline. ``hub`` is None when only a file exists."""
+    """Where the data comes from: the hub by default, ``$CT_DATA_DIR/<local>`` offline. ``hub`` is None when only a file exists;
+    one that begins with ``https://`` is a file to download. ``also_rows``: other sizes that are known and accepted."""
 
     local: str
     rows: int
@@ -27,6 +28,7 @@ class Source:
     split: str = "test"
     licence: str = ""
     sha256: str | None = None
+    also_rows: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class Answer:
 class Benchmark(ABC):
     """One ``ct_*`` task. Subclasses are cheap to construct; data is read on the first ``items()``."""
 
-    name: ClassVar[str] | str
+    name: str
     domain: ClassVar[Domain]
     source: Source
     paradigms: tuple[str, ...] = ("direct",)

@@ -1,0 +1,252 @@
+"""Output prediction: one benchmark class and one scorer for CRUXEval-O, LiveCodeBench execution, REval-FO and the bundled set.
+
+A reply goes through its paradigm's extraction; the answer is read as a literal and compared by type and value, never
+executed (``acc``). The published scorer's verdict stands beside it (``acc_official``). For ConTra the trace is scored
+against the true one, which the sandbox makes once for each call.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, cast
+
+from ct_tasks import paradigms
+from ct_tasks.benchmarks import official
+from ct_tasks.benchmarks.base import Answer, Benchmark, Domain, Generation, Item
+from ct_tasks.contra import literals
+from ct_tasks.contra.literals import Containers
+from ct_tasks.contra.scoring import RewardOptions, TraceScore, score_trace
+from ct_tasks.contra.trace import Truth
+from ct_tasks.errors import ConfigError, DataError, TraceError, UnknownNameError
+from ct_tasks.execution.jobs import Job, Result
+from ct_tasks.execution.tracing import Call, trace_all
+from ct_tasks.options import PARADIGMS, TaskOptions
+from ct_tasks.paradigms import answers
+from ct_tasks.paradigms.base import Extraction, Found, Layout, Missed, Paradigm, Problem, visible
+from ct_tasks.score import Score
+
+_CHUNK = 64  # traces made at once when gold texts are asked for one by one
+_NO_TRACE: dict[str, float | None] = dict.fromkeys(("rcs", "fmt", "r_proc", "r_res", "reward", "hack"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """The strict half of a score, which depends on the text and the problem alone."""
+
+    score: Score
+    claim_text: str
+    value: object = None
+
+
+class PredictionBenchmark(Benchmark):
+    """What output and input prediction share: items that hold a program and a call, prompts, sampling."""
+
+    default_paradigm: ClassVar[str] = "contra"
+    rules: ClassVar[official.Rules | None] = None
+    prelude: ClassVar[str] = ""
+    """Standing imports of the benchmark, executed before a program and not shown to the model."""
+
+    @abstractmethod
+    def load(self) -> list[Item]:
+        """All items; ``data`` holds ``code``, ``entry``, ``call`` and ``output``. Raises ``DataError``."""
+
+    def items(self, options: TaskOptions) -> list[Item]:
+        return self.load()
+
+    def problem(self, item: Item) -> Problem:
+        """The item as a paradigm sees it."""
+        data = item.data
+        side = "input" if self.domain == "input" else "output"
+        return Problem(data["code"], data["entry"], data["call"], data["output"], side)  # type: ignore[arg-type]
+
+    def paradigm(self, options: TaskOptions) -> Paradigm:
+        """Raises ``UnknownNameError`` for one that this task does not have."""
+        name = options.paradigm or self.default_paradigm
+        if name not in self.paradigms:
+            raise UnknownNameError(f"paradigm of {self.name}", name, self.paradigms)
+        return paradigms.get(name)
+
+    def layout(self, options: TaskOptions, *, chat: bool) -> Layout:
+        """Raises ``ConfigError`` where the paradigm has no such number of worked examples."""
+        most, shots = self.paradigm(options).max_shots, options.shots or 0
+        if shots > most:
+            raise ConfigError(f"{self.name}: paradigm {self.paradigm(options).name} has at most {most} shots, not {shots}")
+        return Layout(shots, chat, options.segmentation)
+
+    def prompt(self, item: Item, options: TaskOptions, *, chat: bool) -> str:
+        return self.paradigm(options).prompt(self.problem(item), self.layout(options, chat=chat))
+
+    def generation(self, options: TaskOptions) -> Generation:
+        paradigm = self.paradigm(options)
+        self.layout(options, chat=True)
+        return Generation(
+            until=paradigm.until,
+            max_gen_toks=options.max_gen_toks or paradigm.max_gen_toks,
+            temperature=options.temperature if options.temperature is not None else 0.0,
+            top_p=options.top_p if options.top_p is not None else 1.0,
+        )
+
+    def hostile(self, item: Item, options: TaskOptions) -> Mapping[str, str]:
+        from ct_tasks.benchmarks import hostile
+
+        return hostile.texts(self.problem(item), self.paradigm(options).name)
+
+    def run(self, options: TaskOptions, jobs: Sequence[Job]) -> list[Result]:
+        """Jobs in the sandbox that the options name."""
+        from ct_tasks.execution.pool import shared_pool
+
+        return shared_pool(cast(Literal["local", "docker"], options.backend)).run(jobs)
+
+    def extract(self, answer: Answer, problem: Problem, paradigm: Paradigm) -> Extraction:
+        """The answer in one text, a cut-off answer being none."""
+        if answer.extracted:
+            return answers.read(answer.text, problem)
+        found = paradigm.extract(answer.text, problem)
+        if answer.truncated and (isinstance(found, Missed) or found.open_end):
+            return Missed("truncated", "the length limit cut the reply before its answer was complete", found.text)
+        return found
+
+    def claim_text(self, answer: Answer, found: Extraction, paradigm: Paradigm) -> str:
+        """The answer as the published scorer would get it: by its own extraction where it has the format."""
+        if answer.extracted:
+            return answer.text
+        if paradigm.official:
+            shown = visible(answer.text)
+            text = answer.text if isinstance(shown, Missed) else shown
+            return official.postprocess(text, "input" if self.domain == "input" else "output", cot=paradigm.name == "cot")
+        return found.text or ""
+
+
+class OutputBenchmark(PredictionBenchmark):
+    """The value of a call is asked for."""
+
+    domain: ClassVar[Domain] = "output"
+    paradigms: tuple[str, ...] = PARADIGMS
+
+    def __init__(self) -> None:
+        self._truths: dict[tuple[str, str, Call], Truth | TraceError] = {}
+
+    def gold(self, item: Item, options: TaskOptions) -> str:
+        paradigm = self.paradigm(options)
+        if paradigm.name != "contra":
+            return paradigm.gold(self.problem(item))
+        key = (options.segmentation, options.containers, self._call(item))
+        if key not in self._truths:
+            everything = self.items(options)
+            at = next((i for i, other in enumerate(everything) if other.id == item.id), None)
+            self.truths(everything[at : at + _CHUNK] if at is not None else [item], options)
+        truth = self._truths[key]
+        if isinstance(truth, TraceError):
+            raise truth
+        return paradigm.gold(self.problem(item), truth)
+
+    def truths(self, items: Sequence[Item], options: TaskOptions) -> list[Truth | TraceError]:
+        """True traces of the items' calls; each call is traced once. Raises ``DataError`` where a trace returns another
+        value than the benchmark says."""
+        containers = cast(Containers, options.containers)
+        keys = [(options.segmentation, options.containers, self._call(item)) for item in items]
+        waiting = list(dict.fromkeys(key[2] for key in keys if key not in self._truths))
+        made = trace_all(
+            waiting,
+            segmentation=options.segmentation,
+            containers=containers,
+            run=lambda jobs: self.run(options, jobs),
+        )
+        for call, truth in zip(waiting, made, strict=True):
+            self._truths[(options.segmentation, options.containers, call)] = truth
+        for item, key in zip(items, keys, strict=True):
+            truth = self._truths[key]
+            if isinstance(truth, Truth) and not literals.same(truth.returned, self.value(item)):
+                raise DataError(
+                    f"{self.name} {item.id}: the program returns {literals.dump(truth.returned)[:200]}, the data says "
+                    f"{item.data['output'][:200]}; this Python or this data is not what the benchmark was made with."
+                )
+        return [self._truths[key] for key in keys]
+
+    def _call(self, item: Item) -> Call:
+        return Call(item.data["code"], item.data["call"], item.data["entry"], self.prelude)
+
+    def value(self, item: Item) -> object:
+        """The true answer."""
+        try:
+            return literals.parse(item.data["output"])
+        except literals.LiteralError as error:
+            raise DataError(f"{self.name} {item.id}: the reference output is no literal: {error}") from error
+
+    def score(self, answers: Sequence[Answer], options: TaskOptions) -> list[Score]:
+        paradigm = self.paradigm(options)
+        traced: dict[str, Truth | TraceError] = {}
+        if paradigm.name == "contra":
+            asked = {a.item.id: a.item for a in answers if not a.extracted}
+            traced = dict(zip(asked, self.truths(list(asked.values()), options), strict=True))
+        seen: dict[tuple[str, str, bool, bool | None], _Verdict] = {}
+        golds: dict[str, object] = {}
+        found = []
+        for answer in answers:
+            key = (answer.item.id, answer.text, answer.extracted, answer.truncated)
+            if key not in seen:
+                if answer.item.id not in golds:
+                    golds[answer.item.id] = self.value(answer.item)
+                seen[key] = self._strict(answer, paradigm, options, golds[answer.item.id], traced.get(answer.item.id))
+            found.append(seen[key])
+        return self._with_official(answers, found, options)
+
+    def _strict(
+        self, answer: Answer, paradigm: Paradigm, options: TaskOptions, gold: object, truth: Truth | TraceError | None
+    ) -> _Verdict:
+        extraction = self.extract(answer, self.problem(answer.item), paradigm)
+        text = self.claim_text(answer, extraction, paradigm)
+        values, detail = _trace_values(answer, truth, options)
+        if isinstance(extraction, Missed):
+            score = Score(extraction.status, extraction.text, reason=extraction.reason, values=values, detail=detail)
+            return _Verdict(score, text)
+        right = literals.same(extraction.value, gold)
+        reason = "" if right else "another value"
+        if not right and type(extraction.value) is not type(gold):
+            reason = f"a {type(extraction.value).__name__} where a {type(gold).__name__} is right"
+        score = Score("right" if right else "wrong", extraction.text, reason=reason, values=values, detail=detail)
+        return _Verdict(score, text, extraction)
+
+    def _with_official(self, given: Sequence[Answer], found: list[_Verdict], options: TaskOptions) -> list[Score]:
+        if self.rules is None:
+            return [verdict.score for verdict in found]
+        claims = []
+        for answer, verdict in zip(given, found, strict=True):
+            data = answer.item.data
+            claims.append(official.Claim(answer.item.id, data["code"], data["call"], data["output"], verdict.claim_text))
+        judged = official.verdicts(claims, self.rules, lambda jobs: self.run(options, jobs))
+        return [
+            _combine(verdict, claim, published) for verdict, claim, published in zip(found, claims, judged, strict=True)
+        ]
+
+
+def _combine(verdict: _Verdict, claim: official.Claim, published: bool | None) -> Score:
+    score = verdict.score
+    if published == score.acc:
+        return replace(score, acc_official=published)
+    values = {"given": verdict.value.value} if isinstance(verdict.value, Found) else {}
+    why = official.explain(score.acc, published, claim, values)
+    return replace(score, acc_official=published, reason="; ".join(part for part in (score.reason, why) if part))
+
+
+def _trace_values(
+    answer: Answer, truth: Truth | TraceError | None, options: TaskOptions
+) -> tuple[Mapping[str, float | None], Mapping[str, Any]]:
+    """The process metrics of a ConTra reply and the payload for the trace explorer."""
+    if truth is None:
+        return {}, {}
+    if isinstance(truth, TraceError):
+        return _NO_TRACE, {"trace_error": f"{type(truth).__name__}: {truth}"}
+    shown = visible(answer.text)
+    score: TraceScore = score_trace(shown if isinstance(shown, str) else "", truth, RewardOptions(alpha=options.alpha))
+    values = {
+        "rcs": score.rcs,
+        "fmt": float(score.fmt),
+        "r_proc": score.r_proc,
+        "r_res": score.r_res,
+        "reward": score.reward,
+        "hack": float(score.hack),
+    }
+    return values, {"trace": score.to_json()}
