@@ -1,0 +1,73 @@
+"""From verdict rows to lm-eval's metrics. Every generation counts; a number that does not apply leaves the mean alone."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lm_eval.api.metrics import mean
+
+from ct_tasks.score import STATUSES
+
+SHARES = tuple(s for s in STATUSES if s not in ("right", "wrong"))
+TRACE = ("rcs", "fmt", "r_proc", "r_res", "reward", "hack_rate")
+_LOWER_IS_BETTER = frozenset({*SHARES, "hack_rate", "acc_std"})
+PASS_AT = (1, 2, 5, 10, 20, 50, 100)
+
+
+def declared(domain: str, repeats: int) -> list[dict[str, Any]]:
+    """``metric_list`` of a task of this domain."""
+    names = ["acc", "acc_official", *SHARES, "tokens_out"]
+    if domain in ("output", "input"):
+        names += TRACE
+    if repeats > 1:
+        names += [f"pass@{k}" for k in pass_at(repeats)]
+    rows = [{"metric": n, "aggregation": mean, "higher_is_better": n not in _LOWER_IS_BETTER} for n in names]
+    if repeats > 1:
+        rows.append({"metric": "acc_std", "aggregation": std_over_repeats, "higher_is_better": False})
+    return rows
+
+
+def pass_at(repeats: int) -> list[int]:
+    """The k for which pass@k is reported."""
+    return [k for k in PASS_AT if k <= repeats]
+
+
+def of_document(rows: Sequence[Mapping[str, Any]], repeats: int) -> dict[str, Any]:
+    """Metrics of one document from the verdicts on its generations."""
+    right = [bool(row["acc"]) for row in rows]
+    found: dict[str, Any] = {"acc": statistics.fmean(right)}
+    for share in SHARES:
+        found[share] = statistics.fmean(row["status"] == share for row in rows)
+    official = [row["acc_official"] for row in rows if row.get("acc_official") is not None]
+    if official:
+        found["acc_official"] = statistics.fmean(official)
+    fixed = {"acc", "status", "answer", "acc_official", "reason", "detail"}
+    for name in dict.fromkeys(key for row in rows for key in row if key not in fixed):
+        values = [float(row[name]) for row in rows if isinstance(row.get(name), (int, float))]
+        if values:
+            found["hack_rate" if name == "hack" else name] = statistics.fmean(values)
+    if repeats > 1:
+        for k in pass_at(repeats):
+            found[f"pass@{k}"] = pass_at_k(len(right), sum(right), k)
+        found["acc_std"] = [float(r) for r in right]
+    return found
+
+
+def pass_at_k(n: int, c: int, k: int) -> float:
+    """Chance that one of ``k`` of ``n`` generations is right when ``c`` are: 1 - prod_{i=n-c+1..n} (1 - k/i)."""
+    if n - c < k:
+        return 1.0
+    missed = 1.0
+    for i in range(n - c + 1, n + 1):
+        missed *= 1.0 - k / i
+    return 1.0 - missed
+
+
+def std_over_repeats(rows: Sequence[Sequence[float]]) -> float:
+    """Sample standard deviation, over repeats, of the accuracy of each repeat; NaN below two repeats."""
+    repeats = min(len(row) for row in rows)
+    if repeats < 2:
+        return float("nan")
+    return statistics.stdev(statistics.fmean(row[r] for row in rows) for r in range(repeats))

@@ -1,0 +1,33 @@
+"""Task options out of lm-eval's metadata, in which they are mixed with the model's arguments."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from ct_tasks.errors import UnknownNameError
+from ct_tasks.options import TaskOptions
+
+NAMES = tuple(f.name for f in dataclasses.fields(TaskOptions))
+# lm-eval merges --model_args into the metadata. These names belong to models and must not be taken for misspelt options.
+_MODEL_ARGUMENTS = frozenset({
+    "pretrained", "model", "dtype", "device", "batch_size", "max_length", "revision", "peft", "parallelize", "tokenizer_backend", "backend",
+    "gguf_file", "base_url", "num_concurrent", "max_gen_toks", "temperature", "top_p", "seed", "timeout", "max_retries", "tokenized_requests",
+    "version", "config", "config_source", "delta", "autogptq", "truncation", "logits_cache", "trust_remote_code", "use_fast_tokenizer",
+    "add_bos_token", "prefix_token_id", "subfolder", "max_model_len", "enforce_eager", "block_size", "swap_space", "quantization", "think_end_token",
+    "enable_thinking", "chat_template_args", "max_batch_size", "eos_string", "header", "auth_token", "truncate", "languages_",
+})  # fmt: skip
+
+
+def check_metadata(metadata: Mapping[str, Any]) -> TaskOptions:
+    """The options in ``metadata``. Raises ``UnknownNameError`` for a bad value and for a key that looks like a misspelt
+    option (any other unknown key may be a model's argument and is left alone)."""
+    given = {}
+    for key, value in metadata.items():
+        if key in NAMES and not (key == "backend" and value not in ("local", "docker")):
+            given[key] = value
+        elif key not in _MODEL_ARGUMENTS and difflib.get_close_matches(key, NAMES, n=1, cutoff=0.8):
+            raise UnknownNameError("task option", key, NAMES)
+    return TaskOptions.from_mapping(given)

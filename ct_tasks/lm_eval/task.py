@@ -1,0 +1,152 @@
+"""One lm-eval task class for every benchmark: documents, prompts, one batch of scores, metrics."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+from lm_eval.api.instance import Instance
+from lm_eval.api.task import ConfigurableTask
+
+from ct_tasks import __version__
+from ct_tasks.benchmarks import registry
+from ct_tasks.benchmarks.base import Answer, Item
+from ct_tasks.lm_eval import metrics
+from ct_tasks.lm_eval.options import check_metadata
+from ct_tasks.lm_eval.tokens import TokenCounter
+from ct_tasks.options import TaskOptions
+
+log = logging.getLogger(__name__)
+FILTER = "score"
+
+
+class CtTask(ConfigurableTask):  # type: ignore[misc]
+    """A ``ct_*`` task. Documents are ``{"id", "data"}`` with the item's data as JSON text, so Arrow keeps them as they are."""
+
+    def __init__(self, config: dict[str, Any] | None = None) -> None:
+        config = {k: v for k, v in (config or {}).items() if k != "class"}
+        metadata = dict(config.get("metadata") or {})
+        self.options: TaskOptions = check_metadata(metadata)
+        self.benchmark = registry.get(config["task"])
+        self.token_counter = TokenCounter.from_metadata(metadata, self.options.tokenizer)
+        self.items: dict[str, Item] = {}
+        generation = self.benchmark.generation(self.options)
+        sampled = generation.temperature > 0
+        super().__init__(config={
+            "output_type": "generate_until",
+            "test_split": "test",
+            "doc_to_text": self._text,
+            "doc_to_target": self._target,
+            "repeats": self.options.repeats,
+            "generation_kwargs": {
+                "until": list(generation.until),
+                "max_gen_toks": generation.max_gen_toks,
+                "do_sample": sampled,
+                **({"temperature": generation.temperature, "top_p": generation.top_p} if sampled else {}),
+            },
+            "metric_list": metrics.declared(self.benchmark.domain, self.options.repeats),
+            "process_results": self.process_results,
+            **config,
+            "metadata": {
+                **metadata,
+                "version": self.benchmark.version,
+                "ct_options": self.options.to_json(),
+                "ct_version": __version__,
+                "ct_source": dataclasses.asdict(self.benchmark.source),
+            },
+        })
+        self._filters = [BatchScore(self)]
+
+    def download(self, dataset_kwargs: dict[str, Any] | None = None, **kwargs: Any) -> None:
+        """Items of the benchmark as a ``datasets.Dataset``. Raises ``DataError`` where the data cannot be had."""
+        from datasets import Dataset
+
+        self.items = {item.id: item for item in self.benchmark.items(self.options)}
+        rows = [{"id": i.id, "group": i.group or i.id, "data": json.dumps(dict(i.data))} for i in self.items.values()]
+        self.dataset = {"test": Dataset.from_list(rows)}
+
+    def item(self, doc: Mapping[str, Any]) -> Item:
+        """The item behind a document."""
+        return self.items[doc["id"]]
+
+    def _text(self, doc: Mapping[str, Any]) -> str:
+        return self.benchmark.prompt(self.item(doc), self.options, chat=False)
+
+    def _target(self, doc: Mapping[str, Any]) -> str:
+        return self.benchmark.gold(self.item(doc), self.options)
+
+    def doc_to_text(self, doc: Mapping[str, Any], doc_to_text: Any = None) -> str:
+        return self._text(doc)
+
+    def doc_to_target(self, doc: Mapping[str, Any], doc_to_target: Any = None) -> str:
+        return self._target(doc)
+
+    def fewshot_context(
+        self, doc: Mapping[str, Any], num_fewshot: int = 0, system_instruction: str | None = None,
+        apply_chat_template: bool = False, fewshot_as_multiturn: bool = False,
+        chat_template: Callable[..., str] | None = None, gen_prefix: str | None = None, **_: Any,
+    ) -> str:
+        """The prompt of the paradigm. ``--num_fewshot`` counts where the option ``shots`` is not given."""
+        options = self.options
+        if num_fewshot and options.shots is None:
+            options = dataclasses.replace(options, shots=num_fewshot)
+        prompt = self.benchmark.prompt(self.item(doc), options, chat=apply_chat_template)
+        if not apply_chat_template or chat_template is None:
+            return f"{system_instruction}\n\n{prompt}" if system_instruction else prompt
+        turns = [{"role": "system", "content": system_instruction}] if system_instruction else []
+        return chat_template([*turns, {"role": "user", "content": prompt}], add_generation_prompt=True)
+
+    def process_results(self, doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
+        """Numbers of one document over all its generations."""
+        rows = [json.loads(row) for row in results[0]]
+        return metrics.of_document(rows, self.options.repeats)
+
+    def score_instances(self, instances: Sequence[Instance]) -> list[list[str]]:
+        """Every generation of every document in one batch; a list of verdict rows (JSON text) an instance."""
+        limit = int(self.config.generation_kwargs.get("max_gen_toks", 0))
+        texts = [text if isinstance(text, str) else "" for inst in instances for text in inst.resps]
+        counts = self.token_counter.count(texts)
+        answers: list[Answer] = []
+        position = 0
+        for inst in instances:
+            for text in inst.resps:
+                count = counts[position]
+                cut = None if count is None or not limit else count >= limit
+                answers.append(Answer(self.item(inst.doc), texts[position], truncated=cut))
+                position += 1
+        scores = self.benchmark.score(answers, self.options)
+        rows = [
+            json.dumps({**score.to_json(), "tokens_out": count}) for score, count in zip(scores, counts, strict=True)
+        ]
+        out, position = [], 0
+        for inst in instances:
+            out.append(rows[position : position + len(inst.resps)])
+            position += len(inst.resps)
+        self._warn_if_nothing_was_answered(rows)
+        return out
+
+    def _warn_if_nothing_was_answered(self, rows: Sequence[str]) -> None:
+        empty = sum(json.loads(row)["status"] == "no_answer" for row in rows)
+        if rows and empty == len(rows):
+            log.warning(
+                "%s: not one of %d replies holds an answer in the format of paradigm %s. Look at a sample; a chat model needs "
+                "--apply_chat_template, a base model must run without it.",
+                self.config.task, len(rows), self.options.paradigm or self.benchmark.paradigms[0],
+            )
+
+
+class BatchScore:
+    """In the place of lm-eval's filter ensemble: called once per task with all instances, and scores them in one batch."""
+
+    name = FILTER
+
+    def __init__(self, task: CtTask) -> None:
+        self.task = task
+
+    def apply(self, instances: Sequence[Instance]) -> None:
+        rows = self.task.score_instances(instances)
+        for instance, verdicts in zip(instances, rows, strict=True):
+            cast(dict[str, Any], instance.filtered_resps)[FILTER] = verdicts

@@ -1,0 +1,40 @@
+"""How long a reply is in the model's own tokens: lm-eval's backends return text only."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+log = logging.getLogger(__name__)
+
+
+class TokenCounter:
+    """Counts tokens with a transformers tokenizer; counts nothing (``None``) where there is none to be had."""
+
+    def __init__(self, name: str | None, **kwargs: Any) -> None:
+        self.name, self.kwargs = name, kwargs
+        self._tokenizer: Any = None
+
+    @classmethod
+    def from_metadata(cls, metadata: Mapping[str, Any], tokenizer: str) -> TokenCounter:
+        """``tokenizer`` names one; ``auto`` takes the model's arguments that lm-eval puts into the metadata."""
+        name = tokenizer if tokenizer != "auto" else metadata.get("tokenizer") or metadata.get("pretrained") or metadata.get("model")
+        if isinstance(name, str) and name == "auto":
+            name = metadata.get("pretrained") or metadata.get("model")
+        return cls(name if isinstance(name, str) and name else None)
+
+    def count(self, texts: Sequence[str]) -> list[int | None]:
+        """Tokens of each text, special tokens not counted."""
+        if self.name is None:
+            return [None] * len(texts)
+        if self._tokenizer is None:
+            try:
+                from transformers import AutoTokenizer
+
+                self._tokenizer = AutoTokenizer.from_pretrained(self.name)
+            except (OSError, ValueError, ImportError) as error:
+                log.warning("no tokenizer %r, so output tokens are not counted (%s)", self.name, str(error).split("\n")[0][:120])
+                self.name = None
+                return [None] * len(texts)
+        return [len(ids) for ids in self._tokenizer(list(texts), add_special_tokens=False)["input_ids"]] if texts else []
