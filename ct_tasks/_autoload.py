@@ -39,8 +39,12 @@ def activate() -> None:
     """Install the finder once, unless ``CT_TASKS_NO_AUTOLOAD`` says otherwise."""
     from os import environ
 
-    if environ.get("CT_TASKS_NO_AUTOLOAD", "") in ("", "0") and _Finder not in sys.meta_path and TARGET not in sys.modules:
-        sys.meta_path.insert(0, _Finder)  # type: ignore[arg-type]
+    if (
+        environ.get("CT_TASKS_NO_AUTOLOAD", "") in ("", "0")
+        and _Finder not in sys.meta_path
+        and TARGET not in sys.modules
+    ):
+        sys.meta_path.insert(0, _Finder)
 
 
 activate()

@@ -14,13 +14,18 @@ def files() -> dict[str, str]:
     """File name to content."""
     out = {}
     for name in TASKS:
-        out[f"{name}.yaml"] = COMMAND.format(name=name) + f"task: {name}\nclass: !function ct_tasks.lm_eval.task.CtTask\n"
+        out[f"{name}.yaml"] = (
+            COMMAND.format(name=name) + f"task: {name}\nclass: !function ct_tasks.lm_eval.task.CtTask\n"
+        )
     for name, members in GROUPS.items():
         metrics = "aggregate_metric_list:\n" + "".join(
-            f"  - metric: {metric}\n    aggregation: mean\n    weight_by_size: false\n    filter_list: [score]\n" for metric in ("acc", "acc_official")
+            f"  - metric: {metric}\n    aggregation: mean\n    weight_by_size: false\n    filter_list: [score]\n"
+            for metric in ("acc", "acc_official")
         )
         listed = "".join(f"  - {member}\n" for member in members)
-        out[f"{name}.yaml"] = COMMAND.format(name=name) + f"group: {name}\ntask:\n{listed}{metrics}metadata:\n  version: 1\n"
+        out[f"{name}.yaml"] = (
+            COMMAND.format(name=name) + f"group: {name}\ntask:\n{listed}{metrics}metadata:\n  version: 1\n"
+        )
     return out
 
 

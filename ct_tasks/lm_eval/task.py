@@ -35,29 +35,31 @@ class CtTask(ConfigurableTask):  # type: ignore[misc]
         self.items: dict[str, Item] = {}
         generation = self.benchmark.generation(self.options)
         sampled = generation.temperature > 0
-        super().__init__(config={
-            "output_type": "generate_until",
-            "test_split": "test",
-            "doc_to_text": self._text,
-            "doc_to_target": self._target,
-            "repeats": self.options.repeats,
-            "generation_kwargs": {
-                "until": list(generation.until),
-                "max_gen_toks": generation.max_gen_toks,
-                "do_sample": sampled,
-                **({"temperature": generation.temperature, "top_p": generation.top_p} if sampled else {}),
-            },
-            "metric_list": metrics.declared(self.benchmark.domain, self.options.repeats),
-            "process_results": self.process_results,
-            **config,
-            "metadata": {
-                **metadata,
-                "version": self.benchmark.version,
-                "ct_options": self.options.to_json(),
-                "ct_version": __version__,
-                "ct_source": dataclasses.asdict(self.benchmark.source),
-            },
-        })
+        super().__init__(
+            config={
+                "output_type": "generate_until",
+                "test_split": "test",
+                "doc_to_text": self._text,
+                "doc_to_target": self._target,
+                "repeats": self.options.repeats,
+                "generation_kwargs": {
+                    "until": list(generation.until),
+                    "max_gen_toks": generation.max_gen_toks,
+                    "do_sample": sampled,
+                    **({"temperature": generation.temperature, "top_p": generation.top_p} if sampled else {}),
+                },
+                "metric_list": metrics.declared(self.benchmark.domain, self.options.repeats),
+                "process_results": self.process_results,
+                **config,
+                "metadata": {
+                    **metadata,
+                    "version": self.benchmark.version,
+                    "ct_options": self.options.to_json(),
+                    "ct_version": __version__,
+                    "ct_source": dataclasses.asdict(self.benchmark.source),
+                },
+            }
+        )
         self._filters = [BatchScore(self)]
 
     def download(self, dataset_kwargs: dict[str, Any] | None = None, **kwargs: Any) -> None:
@@ -85,9 +87,15 @@ class CtTask(ConfigurableTask):  # type: ignore[misc]
         return self._target(doc)
 
     def fewshot_context(
-        self, doc: Mapping[str, Any], num_fewshot: int = 0, system_instruction: str | None = None,
-        apply_chat_template: bool = False, fewshot_as_multiturn: bool = False,
-        chat_template: Callable[..., str] | None = None, gen_prefix: str | None = None, **_: Any,
+        self,
+        doc: Mapping[str, Any],
+        num_fewshot: int = 0,
+        system_instruction: str | None = None,
+        apply_chat_template: bool = False,
+        fewshot_as_multiturn: bool = False,
+        chat_template: Callable[..., str] | None = None,
+        gen_prefix: str | None = None,
+        **_: Any,
     ) -> str:
         """The prompt of the paradigm. ``--num_fewshot`` counts where the option ``shots`` is not given."""
         options = self.options
@@ -112,7 +120,7 @@ class CtTask(ConfigurableTask):  # type: ignore[misc]
         answers: list[Answer] = []
         position = 0
         for inst in instances:
-            for text in inst.resps:
+            for _ in inst.resps:
                 count = counts[position]
                 cut = None if count is None or not limit else count >= limit
                 answers.append(Answer(self.item(inst.doc), texts[position], truncated=cut))
@@ -134,7 +142,9 @@ class CtTask(ConfigurableTask):  # type: ignore[misc]
             log.warning(
                 "%s: not one of %d replies holds an answer in the format of paradigm %s. Look at a sample; a chat model needs "
                 "--apply_chat_template, a base model must run without it.",
-                self.config.task, len(rows), self.options.paradigm or self.benchmark.paradigms[0],
+                self.config.task,
+                len(rows),
+                self.options.paradigm or self.benchmark.paradigms[0],
             )
 
 

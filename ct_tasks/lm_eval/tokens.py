@@ -19,7 +19,11 @@ class TokenCounter:
     @classmethod
     def from_metadata(cls, metadata: Mapping[str, Any], tokenizer: str) -> TokenCounter:
         """``tokenizer`` names one; ``auto`` takes the model's arguments that lm-eval puts into the metadata."""
-        name = tokenizer if tokenizer != "auto" else metadata.get("tokenizer") or metadata.get("pretrained") or metadata.get("model")
+        name = (
+            tokenizer
+            if tokenizer != "auto"
+            else metadata.get("tokenizer") or metadata.get("pretrained") or metadata.get("model")
+        )
         if isinstance(name, str) and name == "auto":
             name = metadata.get("pretrained") or metadata.get("model")
         return cls(name if isinstance(name, str) and name else None)
@@ -34,7 +38,11 @@ class TokenCounter:
 
                 self._tokenizer = AutoTokenizer.from_pretrained(self.name)
             except (OSError, ValueError, ImportError) as error:
-                log.warning("no tokenizer %r, so output tokens are not counted (%s)", self.name, str(error).split("\n")[0][:120])
+                log.warning(
+                    "no tokenizer %r, so output tokens are not counted (%s)", self.name, str(error).split("\n")[0][:120]
+                )
                 self.name = None
                 return [None] * len(texts)
-        return [len(ids) for ids in self._tokenizer(list(texts), add_special_tokens=False)["input_ids"]] if texts else []
+        return (
+            [len(ids) for ids in self._tokenizer(list(texts), add_special_tokens=False)["input_ids"]] if texts else []
+        )
