@@ -83,17 +83,18 @@ def reachable(source: Source) -> str:
 
 
 def read_file(path: Path, sha256: str | None = None) -> list[Row]:
-    """Rows of a JSON lines file, plain or gzip. Raises ``DataError`` for damage or for another hash."""
+    """Rows of a JSON lines file, plain or gzip. ``sha256`` is the hash of the file as it is or of what is packed in it.
+    Raises ``DataError`` for damage or for another hash."""
     try:
         raw = path.read_bytes()
-        digest = hashlib.sha256(raw).hexdigest()
-        if sha256 is not None and digest != sha256:
+        content = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+        digests = [hashlib.sha256(data).hexdigest() for data in (raw, content)]
+        if sha256 is not None and sha256 not in digests:
             raise DataError(
-                f"{path} is not the version this benchmark is defined on: its SHA-256 is {digest}, expected {sha256}. "
-                "Get the published file again, or point CT_DATA_DIR elsewhere."
+                f"{path} is not the version this benchmark is defined on: its SHA-256 is {digests[0]} (unpacked "
+                f"{digests[1]}), expected {sha256}. Get the published file again, or point CT_DATA_DIR elsewhere."
             )
-        text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode()
-        return [json.loads(line) for line in text.split("\n") if line.strip()]
+        return [json.loads(line) for line in content.decode().split("\n") if line.strip()]
     except (OSError, EOFError, ValueError) as error:
         raise DataError(f"{path} cannot be read as JSON lines: {error}") from error
 
