@@ -35,6 +35,7 @@ def read_generations(path: Path, benchmark: Benchmark) -> dict[str, list[Text]]:
             found.setdefault(benchmark.item_id(str(row["id"])), []).append(text)
         return found
     inner = data.get("raw_generations", data)
+    scored = data.get("raw_scored_generations") if "raw_generations" in data else None
     if not isinstance(inner, dict):
         raise DataError(f"{path}: raw_generations is a {type(inner).__name__}, not an object of lists")
     out = {}
@@ -42,7 +43,11 @@ def read_generations(path: Path, benchmark: Benchmark) -> dict[str, list[Text]]:
         texts = [texts] if isinstance(texts, str) else texts
         if not isinstance(texts, list) or not all(isinstance(t, str) for t in texts):
             raise DataError(f"{path}: the entry {key!r} is not a list of texts")
-        out[benchmark.item_id(str(key))] = [Text(t) for t in texts]
+        # The published result files hold answers. How many of a row they counted tells which release of the scorer made
+        # them: the first counts an answer that it refuses to run as wrong, later ones leave it out.
+        counted = scored.get(key) if isinstance(scored, dict) else None
+        extra = {"published_verdicts": len(counted)} if isinstance(counted, list) else {}
+        out[benchmark.item_id(str(key))] = [Text(t, "raw_generations" in data, extra) for t in texts]
     return out
 
 

@@ -45,13 +45,15 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One answer to judge. ``problem`` tells which answers belong together; ``text`` is the answer after extraction."""
+    """One answer to judge. ``problem`` tells which answers belong together; ``text`` is the answer after extraction.
+    ``counted``: how many verdicts a published file gives for this problem, where the answers come from one."""
 
     problem: str
     code: str
     call: str
     output: str
     text: str
+    counted: int | None = None
 
 
 def postprocess(text: str, side: str, *, cot: bool) -> str:
@@ -101,14 +103,20 @@ def verdicts(claims: Sequence[Claim], rules: Rules, run: Run) -> list[bool | Non
 
 
 def _denominator(claims: Sequence[Claim], found: list[bool | None], rules: Rules) -> list[bool | None]:
+    """Give each skipped answer the place that it has in the published denominator.
+
+    CRUXEval's first release (January 2024) counted a skipped answer as wrong; since April 2024 it is left out. A published
+    file that gives a problem as many verdicts as it has answers left nothing out, whichever release made it.
+    """
     groups: dict[str, list[int]] = {}
     for i, claim in enumerate(claims):
         groups.setdefault(claim.problem, []).append(i)
     for members in groups.values():
         group = [found[i] for i in members]
-        if all(v is None for v in group) or (rules.all_false_when == "none_right" and True not in group):
+        nothing = all(v is None for v in group) or (rules.all_false_when == "none_right" and True not in group)
+        if nothing or claims[members[0]].counted == len(members):
             for i in members:
-                found[i] = False
+                found[i] = bool(found[i])
     return found
 
 

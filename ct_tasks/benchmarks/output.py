@@ -215,7 +215,10 @@ class OutputBenchmark(PredictionBenchmark):
         claims = []
         for answer, verdict in zip(given, found, strict=True):
             data = answer.item.data
-            claims.append(official.Claim(answer.item.id, data["code"], data["call"], data["output"], verdict.claim_text))
+            counted = answer.extra.get("published_verdicts")
+            claims.append(
+                official.Claim(answer.item.id, data["code"], data["call"], data["output"], verdict.claim_text, counted)
+            )
         judged = official.verdicts(claims, self.rules, lambda jobs: self.run(options, jobs))
         return [
             _combine(verdict, claim, published) for verdict, claim, published in zip(found, claims, judged, strict=True)
