@@ -183,15 +183,16 @@ class PythonPool:
     @contextlib.contextmanager
     def _worker(self, hook: str) -> Iterator[Worker]:
         """A worker for this kind of job, warm if there is one; one that failed is not used again."""
-        stale: Worker | None = None
         with self._lock:
+            stale = [w for w in self._idle if w.process.poll() is not None]
+            self._idle = [w for w in self._idle if w not in stale]
             worker = next((w for w in self._idle if w.hook == hook), None)
             if worker is not None:
                 self._idle.remove(worker)
             elif len(self._idle) >= 2 * self.workers:
-                stale = self._idle.pop(0)
-        if stale is not None:
-            stale.stop()
+                stale.append(self._idle.pop(0))
+        for old in stale:
+            old.stop()
         worker = worker or Worker(hook, self.backend, self.allow_missing)
         with self._lock:
             self._busy.add(worker)

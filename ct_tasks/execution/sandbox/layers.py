@@ -58,7 +58,7 @@ class Layers:
             step()
         except (OSError, KeyError, ValueError) as error:
             for name in protections:
-                self.missing.setdefault(name, str(error))
+                self.missing.setdefault(name, getattr(error, "strerror", None) or str(error))
             return False
         return True
 
