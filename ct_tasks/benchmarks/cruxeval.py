@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from ct_tasks.benchmarks import data, official
 from ct_tasks.benchmarks.base import Item, Source
+from ct_tasks.benchmarks.input import InputBenchmark
 from ct_tasks.benchmarks.output import OutputBenchmark
 
 SOURCE = Source(
@@ -38,6 +39,20 @@ class CruxEvalO(OutputBenchmark):
     name = "ct_cruxeval_o"
     source = SOURCE
     rules: ClassVar[official.Rules | None] = official.Rules(side="output", all_false_when="none_right")
+
+    def load(self) -> list[Item]:
+        return load()
+
+    def item_id(self, row_id: str) -> str:
+        return item_id(row_id)
+
+
+class CruxEvalI(InputBenchmark):
+    """With which arguments does the call return this value?"""
+
+    name = "ct_cruxeval_i"
+    source = SOURCE
+    rules: ClassVar[official.Rules | None] = official.Rules(side="input", all_false_when="none_right")
 
     def load(self) -> list[Item]:
         return load()

@@ -74,22 +74,27 @@ def postprocess(text: str, side: str, *, cot: bool) -> str:
     return text.strip()
 
 
-def verdicts(claims: Sequence[Claim], rules: Rules, run: Run) -> list[bool | None]:
+def verdicts(
+    claims: Sequence[Claim], rules: Rules, run: Run, known: Mapping[Claim, bool] | None = None
+) -> list[bool | None]:
     """One verdict a claim, in order; None where the published scorer leaves it out of its denominator.
 
+    ``known``: claims whose run is known to end in a certain way, because the caller has made that run already.
     Raises ``HarnessError`` when the sandbox fails on a claim that has to be run.
     """
-    plain: dict[Claim, bool | None] = {}
+    plain: dict[Claim, bool | None] = {**(known or {})}
     waiting: list[Claim] = []
     skipped: set[Claim] = set()
     standing = _names(rules.prelude + "".join(line for _, line in rules.extras))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the parser warns about `\d` and the like, which is the model's affair
         for claim in claims:
-            if claim in plain or claim in skipped:
+            if claim in skipped:
                 continue
             if _skips(claim, rules):
                 skipped.add(claim)
+                continue
+            if claim in plain:
                 continue
             plain[claim] = decided = _decide(claim, standing) if rules.side == "output" else _decide_input(claim)
             if decided is None:
@@ -205,23 +210,25 @@ def _job(claim: Claim, rules: Rules) -> Job:
     return Job(code=f"{rules.prelude}{extras}{program}", limits=LIMITS)
 
 
-def explain(right: bool, official: bool | None, claim: Claim, values: Mapping[str, object]) -> str:
+def explain(right: bool, published: bool | None, claim: Claim, values: Mapping[str, object], side: str = "output") -> str:
     """Why the strict verdict and the published one differ, in one clause; empty where they agree.
 
     ``values`` may hold ``"given"``, the value that the strict reading found.
     """
-    if official is None:
-        return "the published scorer leaves it out: it holds the call itself" if claim.call in claim.text else (
-            "the published scorer leaves it out: it holds no call"
-        )
-    if right == official:
+    if right == published:
         return ""
-    if official:
+    if published is None or (right and _skips(claim, Rules(side=side))):  # type: ignore[arg-type]
+        what = "the call itself" if side == "output" else "no call of f"
+        counts = "leaves it out" if published is None else "counts it as wrong unrun"
+        return f"the published scorer {counts}: it holds {what}"
+    if published and side == "output":
         gold = _gold(claim.output)
         if gold is not None and "given" in values and gold[0] == values["given"]:
             return "equal for Python's ==, but of another type"
-        return "no literal; the published scorer runs it, and the assertion passes"
-    return f"the published scorer reads {_short(claim.text)} and the assertion fails"
+        return "the published scorer runs it, and the assertion passes"
+    if published:
+        return "the published scorer runs it with ==, and the assertion passes"
+    return f"the published scorer reads {_short(claim.text)}, and the assertion fails"
 
 
 def _short(text: str) -> str:
