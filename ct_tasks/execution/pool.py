@@ -22,7 +22,7 @@ from ct_tasks.execution.sandbox.layers import PROTECTIONS
 from ct_tasks.execution.worker import Backend, Worker
 
 Progress = Callable[[int, int], None]
-_CHUNK = 192  # jobs that one worker takes at a time; they may share one child
+_CHUNK = 1024  # jobs that one worker takes at a time; they may share one child
 
 
 class PythonPool:

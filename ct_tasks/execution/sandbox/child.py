@@ -24,7 +24,7 @@ from ct_tasks.contra.literals import OMIT, LiteralError, dump, plain
 from ct_tasks.execution.sandbox import gate, layers, protocol
 
 CHANNEL: Final = 3
-GROUP: Final = 16
+GROUP: Final = 32
 GROUP_S: Final = 0.05
 FILENAME: Final = "<program>"
 MAX_ERROR: Final = 2000
@@ -63,7 +63,7 @@ def main(descriptors: list[int], state: layers.Layers, number: int, order: dict[
         _exit(0)
     _report(nonce, {"started": True})
     if order["shared"]:
-        _run_shared(batch["jobs"], nonce)
+        _run_shared(batch["jobs"], nonce, order["group"])
     else:
         _run_alone(batch["jobs"][0], nonce)
     _exit(0)
@@ -75,9 +75,10 @@ def _report(nonce: bytes, message: dict[str, Any]) -> None:
         data = data[_write(CHANNEL, data) :]
 
 
-def _run_shared(jobs: list[dict[str, Any]], nonce: bytes) -> None:
-    """Run what the gate passes, and report in groups: a group's verdicts leave only after the interpreter was found as
-    it was. What needs a child of its own is reported as ``alone``."""
+def _run_shared(jobs: list[dict[str, Any]], nonce: bytes, size: int) -> None:
+    """Run what the gate passes, and report in groups of ``size``: verdicts leave only after the interpreter was found as
+    it was. What needs a child of its own is reported as ``alone``; a group in doubt as ``again``, and that is the end of
+    this child."""
     gc.disable()  # inert programs have no finalisers; what they leave is collected when the interpreter is checked
     watch = gate.Watch()
     real = sys.stdout, sys.stderr
@@ -101,12 +102,12 @@ def _run_shared(jobs: list[dict[str, Any]], nonce: bytes) -> None:
             quiet = not (out.full or err.full)
             if job.get("hook") and str(answer.get("value")).startswith('{"error"'):
                 answer["status"] = "alone"  # a hook's own failure is no plain ok
-        if not quiet or len(group) >= GROUP or index == len(jobs) - 1 or time.monotonic() - since > GROUP_S:
+        if not quiet or len(group) >= size or index == len(jobs) - 1 or time.monotonic() - since > GROUP_S:
             sound = watch.unchanged() and quiet
             if not sound:
                 for answer in group:
-                    answer["status"] = "alone"
-            _report(nonce, {"answers": group})
+                    answer["status"] = "alone" if answer["status"] == "alone" or size == 1 else "again"
+            _report(nonce, {"answers": group, "stopped": not sound})
             if not sound:
                 return
             group, since = [], time.monotonic()

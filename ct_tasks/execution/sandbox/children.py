@@ -44,17 +44,17 @@ class Nursery:
     def run_alone(self, job: dict[str, Any]) -> dict[str, Any]:
         """One job in a child of its own, with all its limits; always a result."""
         try:
-            run = _Run(self, [job], shared=False)
-            return run.alone(job)
+            return _Run(self, [job], group=0).alone(job)
         except OSError as error:
             return {"status": "harness_error", "error": f"could not run the job: {error}"}
 
-    def run_shared(self, jobs: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
-        """Many jobs in one child: verdicts by position, as far as the child got."""
+    def run_shared(self, jobs: list[dict[str, Any]], group: int) -> tuple[dict[int, dict[str, Any]], bool]:
+        """Many jobs in one child, reporting in groups: verdicts by position, as far as the child got, and whether it
+        stopped there of its own accord."""
         try:
-            return _Run(self, jobs, shared=True).shared()
+            return _Run(self, jobs, group).shared()
         except OSError:
-            return {}
+            return {}, False
 
     def ask(self, order: dict[str, Any], descriptors: list[int]) -> tuple[dict[str, Any], list[int]]:
         """One order to the fork server, and its answer. Raises ``Lost``."""
@@ -76,12 +76,12 @@ class Nursery:
 class _Run:
     """The life of one child."""
 
-    def __init__(self, nursery: Nursery, jobs: list[dict[str, Any]], shared: bool) -> None:
+    def __init__(self, nursery: Nursery, jobs: list[dict[str, Any]], group: int) -> None:
         self.nursery, self.count = nursery, len(jobs)
         self.nonce = secrets.token_hex(16).encode()
         first = jobs[0]
         limits = {k: max(job[k] for job in jobs) for k in ("cpu_s", "memory_mb", "disk_mb")}
-        if shared:
+        if group:
             limits = {"cpu_s": 60, "memory_mb": min(j["memory_mb"] for j in jobs), "disk_mb": 1}
         opened: list[int] = []
         try:
@@ -90,7 +90,13 @@ class _Run:
             pipes = [os.pipe() for _ in range(3)]
             opened += [writer for _, writer in pipes]
             self.readers = [reader for reader, _ in pipes]
-            order = {"do": "fork", "shared": shared, "allow_missing": nursery.allow_missing, **limits}
+            order = {
+                "do": "fork",
+                "shared": group > 0,
+                "group": group,
+                "allow_missing": nursery.allow_missing,
+                **limits,
+            }
             answer, self.handles = nursery.ask(
                 order, [text, *(w for _, w in pipes[:1]), stdin, *(w for _, w in pipes[1:])]
             )
@@ -106,7 +112,7 @@ class _Run:
         self.began = time.monotonic()
         self.started = False
         self.frames = bytearray()
-        self.tampered = False
+        self.tampered = self.stopped = False
         self.printed = {self.out: bytearray(), self.err: bytearray()}
         self.verdicts: dict[int, dict[str, Any]] = {}
         for reader in self.readers:
@@ -119,11 +125,16 @@ class _Run:
             self.poller.register(handle, select.POLLIN)
         self.open = set(self.readers)
 
-    def shared(self) -> dict[int, dict[str, Any]]:
+    def shared(self) -> tuple[dict[int, dict[str, Any]], bool]:
         try:
             deadline = self.began + START_S
             seen = -1
-            while len(self.verdicts) < self.count and not self.tampered and not self._step(deadline, 1 << 20):
+            while (
+                len(self.verdicts) < self.count
+                and not self.tampered
+                and not self.stopped
+                and not self._step(deadline, 1 << 20)
+            ):
                 if self.started and len(self.verdicts) > seen:
                     seen = len(self.verdicts)
                     deadline = time.monotonic() + SHARED_WALL_S
@@ -134,7 +145,7 @@ class _Run:
         self._read_channel()
         for reader in self.readers:
             os.close(reader)
-        return {} if self.tampered else self.verdicts
+        return ({}, False) if self.tampered else (self.verdicts, self.stopped)
 
     def alone(self, job: dict[str, Any]) -> dict[str, Any]:
         limit = job["output_bytes"]
@@ -230,6 +241,7 @@ class _Run:
             if "started" in message:
                 self.started = True
             else:
+                self.stopped = message.get("stopped", False)
                 for answer in message["answers"]:
                     self.verdicts.setdefault(answer.pop("index"), answer)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):

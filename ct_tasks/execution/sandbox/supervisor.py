@@ -84,17 +84,27 @@ def _parent_handle(parent: int) -> list[int]:
 
 
 def _batch(nursery: Nursery, replies: int, jobs: list[dict[str, Any]]) -> None:
-    """Shared children first, then every job that has no plain ``ok`` from there in a child of its own."""
+    """Shared children first, then every job that has no plain ``ok`` from there in a child of its own.
+
+    When a shared child dies or has doubts, the group it was at runs again, reporting job by job, to find the cause.
+    """
     alone = [i for i, job in enumerate(jobs) if job.get("stdin") is not None or len(jobs) == 1]
     waiting = [i for i in range(len(jobs)) if i not in set(alone)]
+    careful = 0
     while waiting:
-        results = nursery.run_shared([jobs[i] for i in waiting])
-        protocol.send(replies, [{**r, "index": waiting[p]} for p, r in results.items() if r["status"] == "ok"])
-        reached = max(results, default=-1) + 1
-        alone += [waiting[p] for p in range(reached) if p not in results or results[p]["status"] != "ok"]
-        if reached == 0:  # the child died before its first verdict, so its first jobs are suspects
-            reached = min(child.GROUP, len(waiting))
-            alone += waiting[:reached]
-        waiting = waiting[reached:]
+        part = waiting[: careful or len(waiting)]
+        results, stopped = nursery.run_shared([jobs[i] for i in part], 1 if careful else child.GROUP)
+        protocol.send(replies, [{**r, "index": part[p]} for p, r in results.items() if r["status"] == "ok"])
+        again = [part[p] for p, r in results.items() if r["status"] == "again"]
+        alone += [part[p] for p, r in results.items() if r["status"] not in ("ok", "again")]
+        rest = part[len(results) :]
+        if rest and not stopped:  # died without a verdict on the next group, or, job by job, on the next job
+            if careful:
+                alone.append(rest.pop(0))
+            else:
+                again += rest[: child.GROUP]
+                rest = rest[child.GROUP :]
+        waiting = again + rest + waiting[len(part) :]
+        careful = len(again) or (len(rest) if careful else 0)
     for index in alone:
         protocol.send(replies, [{**nursery.run_alone(jobs[index]), "index": index}])
