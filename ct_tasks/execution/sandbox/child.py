@@ -8,6 +8,7 @@ it is. Either way the child never holds an expected value: it reports what the p
 from __future__ import annotations
 
 import atexit
+import functools
 import gc
 import io
 import json
@@ -156,7 +157,7 @@ def _evaluate(job: dict[str, Any], script: bool) -> str | None:
         if job["code"]:
             if script:
                 linecache.cache[FILENAME] = (len(job["code"]), None, job["code"].splitlines(True), FILENAME)
-            exec(compile(job["code"], FILENAME, "exec", dont_inherit=True), namespace)
+            exec(_compiled(job["code"]), namespace)
         if job.get("hook"):
             path, _, function = job["hook"].partition(":")
             return json.dumps(getattr(sys.modules[path], function)(job.get("payload", {})))
@@ -169,6 +170,12 @@ def _evaluate(job: dict[str, Any], script: bool) -> str | None:
     finally:
         if not script:
             sys.modules.pop(name, None)
+
+
+@functools.lru_cache(maxsize=4)
+def _compiled(code: str) -> types.CodeType:
+    """A program's many tests come one after the other, so it is compiled once."""
+    return compile(code, FILENAME, "exec", dont_inherit=True)
 
 
 def _describe(error: BaseException) -> str:

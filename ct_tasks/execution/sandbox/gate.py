@@ -250,7 +250,7 @@ class Watch:
 
     def _identities(self) -> list[object]:
         found: list[object] = [
-            len(sys.modules), sys.getrecursionlimit(), sys.gettrace(), sys.getprofile(), sys.get_int_max_str_digits(),
+            sum(not name.startswith(_CODECS) for name in sys.modules), sys.getrecursionlimit(), sys.gettrace(), sys.getprofile(), sys.get_int_max_str_digits(),
             gc.isenabled(),
         ]  # fmt: skip
         for space in self.spaces:
@@ -267,3 +267,4 @@ class Watch:
 
 
 _HEAP_TYPE: Final = 1 << 9
+_CODECS: Final = ("encodings.", "_codecs_", "_multibytecodec", "stringprep")  # what str.encode(name) loads by itself

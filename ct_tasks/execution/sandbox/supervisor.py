@@ -89,7 +89,7 @@ def _batch(nursery: Nursery, replies: int, jobs: list[dict[str, Any]]) -> None:
     When a shared child dies or has doubts, the group it was at runs again, reporting job by job, to find the cause.
     """
     alone = [i for i, job in enumerate(jobs) if job.get("stdin") is not None or len(jobs) == 1]
-    waiting = [i for i in range(len(jobs)) if i not in set(alone)]
+    waiting = sorted(set(range(len(jobs))) - set(alone))
     careful = 0
     while waiting:
         part = waiting[: careful or len(waiting)]
