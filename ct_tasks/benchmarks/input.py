@@ -24,9 +24,9 @@ from ct_tasks.paradigms.base import Found, Missed
 from ct_tasks.score import Score
 
 _SAFE_NAMES = frozenset(
-    "abs all any bool chr dict divmod enumerate float frozenset hash int len list map max min ord range repr reversed "
-    "round set sorted str sum tuple zip".split()
-)
+    ("abs", "all", "any", "bool", "chr", "dict", "divmod", "enumerate", "float", "frozenset", "hash", "int", "len", "list",
+     "map", "max", "min", "ord", "range", "repr", "reversed", "round", "set", "sorted", "str", "sum", "tuple", "zip")
+)  # fmt: skip
 _SAFE_NODES = (
     ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Lambda, ast.arguments, ast.arg, ast.Name, ast.Load,
     ast.Compare, ast.cmpop, ast.BoolOp, ast.boolop, ast.BinOp, ast.operator, ast.UnaryOp, ast.unaryop, ast.IfExp,
@@ -137,7 +137,7 @@ def _failed(call: str, result: Result, what: str) -> Score:
 
 def _pack(node: ast.Call) -> ast.Expression:
     """``(args, kwargs)`` as an expression: what the call would pass."""
-    keys = [None if k.arg is None else ast.Constant(k.arg) for k in node.keywords]
+    keys: list[ast.expr | None] = [None if k.arg is None else ast.Constant(k.arg) for k in node.keywords]
     named = ast.Dict(keys=keys, values=[k.value for k in node.keywords])
     pair = ast.Tuple(elts=[ast.Tuple(elts=node.args, ctx=ast.Load()), named], ctx=ast.Load())
     return ast.fix_missing_locations(ast.Expression(pair))

@@ -8,6 +8,8 @@ from ct_tasks.contra import literals
 from ct_tasks.contra.literals import LiteralError
 from ct_tasks.paradigms.base import Extraction, Found, Missed, Problem
 
+_CALLS = frozenset(("set", "frozenset", "float", "dict"))
+
 
 def read(text: str, problem: Problem, *, open_end: bool = False) -> Extraction:
     """``assert f(3) == 6``, ``f(3) == 6`` or the bare literal on the output side; the same assertion or the bare call
@@ -30,10 +32,23 @@ def read(text: str, problem: Problem, *, open_end: bool = False) -> Extraction:
     return Missed("wrong", f"the answer is neither an assertion nor a value: {what}", _short(text))
 
 
+def value(node: ast.expr) -> object:
+    """The value of a literal: displays and constants, and the few values that Python writes as a call (``set()``,
+    ``frozenset(...)``, ``float('inf')``, ``dict(...)``). Other calls leave something to evaluate. Raises ``LiteralError``.
+    """
+    try:
+        return literals.from_node(node, constructors=False)
+    except LiteralError:
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Call) and not (isinstance(inner.func, ast.Name) and inner.func.id in _CALLS):
+                raise
+        return literals.from_node(node)
+
+
 def literal(text: str, *, open_end: bool = False) -> Extraction:
     """The text as one literal value."""
     try:
-        return Found(text.strip(), literals.parse(text), open_end)
+        return Found(text.strip(), value(literals.parse_node(text)), open_end)
     except LiteralError as error:
         if not text.strip():
             return Missed("no_answer", "the answer is empty")
@@ -73,7 +88,7 @@ def _output(text: str, statement: ast.stmt, node: ast.expr, problem: Problem, op
         case _ if isinstance(statement, ast.Assert):
             return Missed("wrong", f"the assertion is not `{problem.entry}(...) == <literal>`", _short(text))
     try:
-        return Found(answer, literals.from_node(node), open_end)
+        return Found(answer, value(node), open_end)
     except LiteralError as error:
         return Missed("wrong", f"the answer is not a literal: {error}", _short(answer))
 

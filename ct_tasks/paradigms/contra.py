@@ -8,8 +8,8 @@ from ct_tasks.contra import parser
 from ct_tasks.contra.program import Program, normalise
 from ct_tasks.contra.trace import Truth, render
 from ct_tasks.errors import TraceError, UnknownNameError
-from ct_tasks.paradigms import example
-from ct_tasks.paradigms.base import Extraction, Found, Layout, Missed, Paradigm, Problem, Side, visible
+from ct_tasks.paradigms import answers, example
+from ct_tasks.paradigms.base import Extraction, Layout, Missed, Paradigm, Problem, Side, visible
 
 _BLOCKS = {
     "statement": (
@@ -86,7 +86,7 @@ class ConTra(Paradigm):
             return missing(shown)
         if returned.function != problem.entry:
             return Missed("wrong", f"the assertion is about {returned.function}, not {problem.entry}", returned.text)
-        return Found(returned.text, returned.value)
+        return answers.literal(returned.text)
 
     def gold(self, problem: Problem, truth: Truth | None = None) -> str:
         """Raises ``TraceError`` without a truth: a perfect trace cannot be made up."""
