@@ -1,0 +1,276 @@
+"""The runner inside the container: compiles and runs programs, each as a user of its own, and reports what happened.
+
+It is shipped as text (``python3 -c``), so it imports nothing but the standard library. One request (a JSON line) comes in
+on standard input: ``{"recipe", "programs", "workers", "memory_mb"}``; results go out as JSON lines, as they are done. It runs
+as root *inside* the container with no other capability than changing users and killing them; the programs do not.
+"""
+
+import json
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+WALL_FACTOR = 4.0  # limits count CPU time; a busy machine gets this many times as much wall time
+CAP = 4000  # characters of stdout and stderr that are kept
+FILE_MB = 64
+FIRST_UID = 20000
+
+
+def run(argv, uid, folder, seconds, env, memory_mb):
+    """One process tree as ``uid``; (status, stdout, stderr, cpu seconds, wall seconds, exit code)."""
+    out, err = (open(os.path.join(folder, name), "w+b") for name in (".stdout", ".stderr"))
+    command = [
+        "setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--no-new-privs", "--inh-caps=-all", "prlimit",
+        f"--cpu={int(seconds) + 1}", f"--fsize={FILE_MB << 20}", "--nproc=128", "--nofile=256", f"--data={memory_mb << 20}",
+        "--core=0", "--stack=67108864:67108864", "--", *argv,
+    ]
+    clean = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": folder, "LANG": "C.UTF-8", "TMPDIR": folder, **env}
+    start = time.monotonic()
+    before = os.times()
+    process = subprocess.Popen(command, cwd=folder, env=clean, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
+    status, code, cpu = "ok", 0, 0.0
+    deadline = start + seconds * WALL_FACTOR
+    pause = 0.001
+    while True:
+        pid, raw, usage = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            code = os.waitstatus_to_exitcode(raw)
+            cpu = usage.ru_utime + usage.ru_stime
+            break
+        if time.monotonic() > deadline:
+            status = "timeout"
+            end_user(uid)
+            _, raw, usage = os.wait4(process.pid, 0)
+            code = os.waitstatus_to_exitcode(raw)
+            break
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.02)
+    process.returncode = code
+    end_user(uid)
+    texts = []
+    for stream in (out, err):
+        size = stream.seek(0, 2)
+        stream.seek(0)
+        texts.append(stream.read(CAP).decode("utf-8", "replace"))
+        if size >= FILE_MB << 20 and status == "ok":
+            status = "output_limit"
+        stream.close()
+    if code in (-signal.SIGXCPU, 128 + signal.SIGXCPU):
+        status = "timeout"
+    if code in (-signal.SIGXFSZ, 128 + signal.SIGXFSZ) and status == "ok":
+        status = "output_limit"
+    return {"status": status, "code": code, "stdout": texts[0], "stderr": texts[1], "cpu": cpu, "wall": time.monotonic() - start}
+
+
+def end_user(uid):
+    """Kill every process of this user, and again until none is left. Most programs leave none, so look first."""
+    for _ in range(100):
+        if not processes_of(uid):
+            return
+        child = os.fork()
+        if child == 0:
+            try:
+                os.setgid(uid)
+                os.setuid(uid)
+                os.kill(-1, signal.SIGKILL)  # reaches whoever forks faster than a list of pids can be read
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        time.sleep(0.005)
+    raise RuntimeError(f"processes of user {uid} would not die")
+
+
+def processes_of(uid):
+    """Pids of this user that are not zombies already."""
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                if os.stat(f"/proc/{name}").st_uid == uid:
+                    with open(f"/proc/{name}/stat", "rb") as file:
+                        if file.read().rsplit(b")", 1)[1].split()[0] != b"Z":
+                            found.append(int(name))
+            except OSError:
+                continue  # it ended while we looked
+    return found
+
+
+def fill(argv, folder, source):
+    return [a.replace("{src}", source).replace("{dir}", folder).replace("{exe}", os.path.join(folder, "prog")) for a in argv]
+
+
+def verdict(recipe, step, memory_mb):
+    """Status of a run as the benchmark's own runner reads it."""
+    if step["status"] != "ok":
+        return step["status"]
+    text = step["stdout"] + step["stderr"]
+    if step["code"] != 0 or any(mark in text for mark in recipe["fail_text"]) or (recipe["stderr_fails"] and step["stderr"]):
+        low = text.lower()
+        if "out of memory" in low or "bad_alloc" in low or "outofmemoryerror" in low or "memoryerror" in low:
+            return "memory"
+        return "exception"
+    return "ok"
+
+
+class Guest:
+    def __init__(self, request):
+        self.recipe, self.programs = request["recipe"], request["programs"]
+        self.memory_mb, self.workers = request["memory_mb"], request["workers"]
+        self.lock = threading.Lock()
+        self.root = tempfile.mkdtemp(prefix="ct-", dir="/tmp")
+        os.chmod(self.root, 0o711)
+
+    def report(self, row):
+        with self.lock:
+            sys.stdout.write(json.dumps(row) + "\n")
+            sys.stdout.flush()
+
+    def place(self, index, uid):
+        """A fresh folder with the program in it."""
+        folder = os.path.join(self.root, f"{index}-{os.urandom(8).hex()}")
+        os.mkdir(folder)
+        source = os.path.join(folder, self.recipe["file"])
+        with open(source, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(self.programs[index])
+        os.chown(source, uid, uid)
+        os.chown(folder, uid, uid)
+        os.chmod(folder, 0o700)
+        return folder, source
+
+    def alone(self, index, uid):
+        """Compile and run one program the official way."""
+        recipe = self.recipe
+        folder, source = self.place(index, uid)
+        cpu = wall = 0.0
+        try:
+            if recipe["compile"]:
+                step = run(fill(recipe["compile"], folder, source), uid, folder, recipe["compile_s"], recipe["env"], 4096)
+                cpu, wall = step["cpu"], step["wall"]
+                if step["status"] != "ok" or step["code"] != 0:
+                    status = step["status"] if step["status"] != "ok" else "exception"
+                    text = step["stderr"] or step["stdout"]
+                    return {"status": status, "stage": "compile", "stdout": "", "stderr": text, "cpu": cpu, "wall": wall}
+            return self.launch(folder, source, uid, cpu, wall)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def launch(self, folder, source, uid, cpu, wall):
+        recipe = self.recipe
+        step = run(fill(recipe["run"], folder, source), uid, folder, recipe["run_s"], recipe["env"], self.memory_mb)
+        return {
+            "status": verdict(recipe, step, self.memory_mb), "stage": "run", "stdout": step["stdout"], "stderr": step["stderr"],
+            "cpu": cpu + step["cpu"], "wall": wall + step["wall"],
+        }
+
+    def parallel(self, work, items):
+        todo = queue.SimpleQueue()
+        for item in items:
+            todo.put(item)
+
+        def loop(uid):
+            while True:
+                try:
+                    item = todo.get_nowait()
+                except queue.Empty:
+                    return
+                work(item, uid)
+
+        threads = [threading.Thread(target=loop, args=(FIRST_UID + n,)) for n in range(self.workers)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def go(self):
+        passed = self.batch() if self.recipe["batch"] and len(self.programs) > 1 else set()
+
+        def work(index, uid):
+            self.report({"i": index, **self.alone(index, uid)})
+
+        self.parallel(work, [i for i in range(len(self.programs)) if i not in passed])
+        shutil.rmtree(self.root, ignore_errors=True)
+
+    def batch(self):
+        """Compile all in one process, run each in its own; only programs that pass are settled here."""
+        builder = FIRST_UID - 1
+        places = [self.place(i, builder) for i in range(len(self.programs))]
+        passed = set()
+        try:
+            built = BUILDERS[self.recipe["batch"]](self, places, builder)
+
+            def work(index, uid):
+                folder, source = places[index]
+                subprocess.run(["chown", "-R", f"{uid}:{uid}", folder], check=True)
+                row = self.launch(folder, source, uid, 0.0, 0.0)
+                if row["status"] == "ok":
+                    passed.add(index)
+                    self.report({"i": index, **row})
+
+            self.parallel(work, sorted(built))
+        finally:
+            for folder, _ in places:
+                shutil.rmtree(folder, ignore_errors=True)
+        return passed
+
+
+def build_jvm(main):
+    def build(guest, places, uid):
+        listing = os.path.join(guest.root, f"list-{os.urandom(8).hex()}")
+        with open(listing, "w") as file:
+            file.write("".join(f"{source}\t{folder}\n" for folder, source in places))
+        os.chmod(listing, 0o644)
+        work = os.path.join(guest.root, f"build-{os.urandom(8).hex()}")
+        os.mkdir(work)
+        os.chown(work, uid, uid)
+        step = run([*main, listing], uid, work, 60 + 3 * len(places), {}, 8192)
+        shutil.rmtree(work, ignore_errors=True)
+        os.remove(listing)
+        return {int(line.split()[0]) for line in step["stdout"].splitlines() if line.endswith(" ok")} if step["status"] == "ok" else set()
+
+    return build
+
+
+def build_ts(guest, places, uid):
+    options = [a for a in guest.recipe["compile"][1:] if "{" not in a and a != "--outDir"]
+    out = os.path.join(guest.root, f"out-{os.urandom(8).hex()}")
+    os.mkdir(out)
+    os.chown(out, uid, uid)
+    subprocess.run(["chown", f"{uid}:{uid}", guest.root], check=True)
+    argv = ["tsc", *options, "--rootDir", guest.root, "--outDir", out, *[source for _, source in places]]
+    step = run(argv, uid, out, 60 + len(places), guest.recipe["env"], 8192)
+    built = set()
+    if step["status"] == "ok":
+        text = open_all(os.path.join(out, ".stdout"))
+        for index, (folder, _) in enumerate(places):
+            name = os.path.basename(folder)
+            made = os.path.join(out, name, "p.js")
+            if name not in text and os.path.isfile(made):
+                os.makedirs(os.path.join(folder, "out"))
+                os.rename(made, os.path.join(folder, "out", "p.js"))
+                built.add(index)
+    shutil.rmtree(out, ignore_errors=True)
+    return built
+
+
+def open_all(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+BUILDERS = {
+    "java": build_jvm(["java", "-Xmx1g", "-XX:+UseSerialGC", "-cp", "/opt/ct/batch", "BatchJavac"]),
+    "scala": build_jvm(["java", "-Xmx1g", "-Xss16m", "-XX:+UseSerialGC", "-cp", "/opt/ct/batch:/usr/share/java/*", "BatchScalac"]),
+    "ts": build_ts,
+}
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    Guest(json.loads(sys.stdin.readline())).go()
+    print(json.dumps({"done": True}), flush=True)

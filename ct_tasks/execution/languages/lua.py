@@ -1,0 +1,7 @@
+"""Lua 5.4 with luaunit."""
+
+from ct_tasks.execution.languages.base import Language
+
+LANGUAGE = Language(
+    name="lua", file="p.lua", run=("lua5.4", "{src}"), slot="candidate(????)", words=frozenset("nil true false None".split()), comments=("--",),
+)
