@@ -110,8 +110,10 @@ class Tagged(Paradigm):
         if isinstance(whole, Found):
             return whole
         marker = f"assert {problem.entry}("
-        lines = [line for line in text.split("\n") if line.startswith(marker)][: MAX_BLOCKS + 1]
-        read = [r for line in lines if isinstance(r := answers.read(line, problem, open_end=open_end), Found)]
+        lines: list[str] = []
+        if text.lstrip()[: len(marker)] == marker:  # a base model that answers and then goes on with something else
+            lines = [line for line in text.split("\n") if line.lstrip().startswith(marker)][: MAX_BLOCKS + 1]
+        read = [r for line in lines if isinstance(r := answers.read(line.strip(), problem, open_end=open_end), Found)]
         if not lines or len(read) < len(lines) or len(lines) > MAX_BLOCKS:
             return Missed("no_answer" if not lines else "wrong", f"no {self.opener} in the text, and {whole.reason}", whole.text)
         return answers.agree(read, problem)
