@@ -17,7 +17,6 @@ from attacks import ATTACKS, LIMITED, Attack
 
 from ct_tasks.execution.jobs import Job, Limits, Result
 from ct_tasks.execution.pool import PythonPool
-from ct_tasks.execution.worker import LABEL
 
 SHARED_PLACES = ("/tmp", "/var/tmp", "/dev/shm", "/", os.path.expanduser("~"))
 
@@ -97,7 +96,9 @@ def docker_pool(target: Target) -> Iterator[PythonPool]:
         pytest.skip("no Docker engine answers")
     with PythonPool(1, backend="docker") as pool:
         yield pool
-    left = subprocess.run(["docker", "ps", "-aq", "--filter", f"label={LABEL}"], capture_output=True, text=True).stdout
+    left = subprocess.run(
+        ["docker", "ps", "-aq", "--filter", f"name=ct-pool-{os.getpid()}-"], capture_output=True, text=True
+    ).stdout
     assert left == ""
 
 

@@ -19,6 +19,7 @@ SHARED_WALL_S: Final = 0.3  # in a shared child nobody waits long: what is slow 
 START_S: Final = 30.0  # for the child to get ready, on a machine that is busy elsewhere
 MAX_VALUE: Final = 16 * 1024 * 1024  # bytes of one verdict; a longer one is an output_limit
 _CHUNK: Final = 65536
+_FROM_CHILD: Final = ("ok", "exception", "memory", "output_limit", "alone", "again")
 
 
 class Lost(Exception):
@@ -30,6 +31,7 @@ class Nursery:
 
     def __init__(self, control: socket.socket, allow_missing: list[str], alarms: list[int]) -> None:
         self.control, self.allow_missing, self.alarms = control, allow_missing, alarms
+        self.dirty = ""  # why this worker can no longer offer an empty directory
         self.null = os.open(os.devnull, os.O_RDONLY)
         self.watch = select.poll()
         self.watch.register(0, 0)  # no event but a hang-up
@@ -37,7 +39,9 @@ class Nursery:
             self.watch.register(handle, select.POLLIN)
 
     def check(self) -> None:
-        """Raises ``Lost`` when the pool has hung up or its process is gone."""
+        """Raises ``Lost`` when the pool has hung up or its process is gone, or this worker is used up."""
+        if self.dirty:
+            raise Lost(self.dirty)
         if self.watch.poll(0):
             raise Lost("the pool is gone")
 
@@ -236,14 +240,26 @@ class _Run:
                     del self.frames[:end]
 
     def _take(self, body: bytes) -> None:
+        """One genuine-looking frame. A program that found the nonce may say which value it wants to return, once; it may
+        not say that we failed, nor anything else that its own runner would not."""
         try:
             message = json.loads(body)
             if "started" in message:
+                self.tampered |= self.started
                 self.started = True
-            else:
-                self.stopped = message.get("stopped", False)
-                for answer in message["answers"]:
-                    self.verdicts.setdefault(answer.pop("index"), answer)
+                return
+            self.stopped = bool(message.get("stopped", False))
+            for answer in message["answers"]:
+                texts = [answer.get(key) for key in ("value", "error", "stdout", "stderr")]
+                if (
+                    answer.pop("index") != len(self.verdicts)
+                    or len(self.verdicts) >= self.count
+                    or answer["status"] not in (_FROM_CHILD if self.started else ("harness_error",))
+                    or not all(text is None or isinstance(text, str) for text in texts)
+                ):
+                    self.tampered = True
+                    return
+                self.verdicts[len(self.verdicts)] = answer
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             self.tampered = True
 
@@ -255,7 +271,9 @@ class _Run:
     def _end(self) -> dict[str, Any]:
         """The child is dead and waited for after this, and its directory empty."""
         try:
-            return self.nursery.ask({"do": "reap", "pid": self.pid}, [])[0]
+            death = self.nursery.ask({"do": "reap", "pid": self.pid}, [])[0]
+            self.nursery.dirty = death["dirty"]
+            return death
         finally:
             for handle in self.handles:
                 self.poller.unregister(handle)

@@ -249,10 +249,9 @@ class Watch:
         self.expected = self._identities()
 
     def _identities(self) -> list[object]:
-        found: list[object] = [
-            sum(not name.startswith(_CODECS) for name in sys.modules), sys.getrecursionlimit(), sys.gettrace(), sys.getprofile(), sys.get_int_max_str_digits(),
-            gc.isenabled(),
-        ]  # fmt: skip
+        loaded = sum(not name.startswith(_CODECS) for name in sys.modules)
+        traced = sys.gettrace(), sys.getprofile()
+        found: list[object] = [loaded, *traced, sys.getrecursionlimit(), sys.get_int_max_str_digits(), gc.isenabled()]
         for space in self.spaces:
             found += map(id, space.values())
         return found

@@ -34,6 +34,7 @@ PROTECTIONS: Final[dict[str, str]] = {
 SCRATCH_MB: Final = 64
 WORKDIR: Final = "ct-sandbox-"
 OPEN_FILES: Final = 64
+THREADS: Final = 64
 _UIDS_PER_WORKER: Final = 1000
 
 
@@ -115,6 +116,8 @@ def restrict(layers: Layers, number: int, cpu_s: float, memory_mb: int, disk_mb:
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MEMLOCK: 0,
     }
+    if layers.root:  # where every child has a user of its own; otherwise it would count the user's other processes
+        wanted[resource.RLIMIT_NPROC] = THREADS
     for which, value in wanted.items():
         layers.attempt(("limits",), partial(_limit, which, value))
     layers.attempt(("limits",), partial(_limit, resource.RLIMIT_CPU, math.ceil(cpu_s), grace=1))

@@ -44,8 +44,16 @@ def mount(source: str, target: str, kind: str | None, flags: int, data: str | No
 
 def scratch(target: str, size_mb: int) -> None:
     """An empty memory file system at ``target``, of at most ``size_mb`` MiB and 4,096 files."""
-    options = f"size={size_mb}m,nr_inodes=4096,mode=1777"
-    mount("tmpfs", target, "tmpfs", _NOSUID | _NODEV, options)
+    mount("tmpfs", target, "tmpfs", _NOSUID | _NODEV, _scratch_options(size_mb))
+
+
+def resize(target: str, size_mb: int) -> None:
+    """Another limit for the (empty) file system that ``scratch`` made."""
+    mount("tmpfs", target, None, _REMOUNT | _NOSUID | _NODEV, _scratch_options(size_mb))
+
+
+def _scratch_options(size_mb: int) -> str:
+    return f"size={size_mb}m,nr_inodes=4096,mode=1777"
 
 
 def detach(target: str) -> None:
@@ -66,11 +74,8 @@ def library_paths() -> list[str]:
     """Directories that a program needs to import the standard library, C extensions included."""
     paths = [p for p in _SYSTEM if os.path.isdir(p) and not os.path.islink(p)]
     stdlib = os.path.realpath(sysconfig.get_path("stdlib"))
-    paths.append(stdlib)
-    library = sysconfig.get_config_var("LIBDIR")
-    shared = sysconfig.get_config_var("INSTSONAME") or ""
-    if ".so" in shared and library and os.path.exists(os.path.join(library, shared)):
-        paths.append(os.path.join(os.path.realpath(library), shared))
+    library = os.path.realpath(sysconfig.get_config_var("LIBDIR") or stdlib)
+    paths.append(library if stdlib.startswith(library + "/") else stdlib)  # with the libraries beside it (conda)
     return [p for p in dict.fromkeys(paths) if not any(p != q and p.startswith(q + "/") for q in paths)]
 
 

@@ -108,3 +108,4 @@ def _batch(nursery: Nursery, replies: int, jobs: list[dict[str, Any]]) -> None:
         careful = len(again) or (len(rest) if careful else 0)
     for index in alone:
         protocol.send(replies, [{**nursery.run_alone(jobs[index]), "index": index}])
+        nursery.check()

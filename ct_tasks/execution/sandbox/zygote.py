@@ -74,6 +74,9 @@ class _Server:
 
     def _fork(self, order: dict[str, Any], descriptors: list[int]) -> None:
         self.number += 1
+        if self.state.own_root and not order["shared"] and order["disk_mb"] != self.scratch_mb:
+            self.scratch_mb = order["disk_mb"]
+            mounts.resize("/tmp", self.scratch_mb)
         pid = os.fork()
         if pid == 0:
             try:
@@ -103,8 +106,13 @@ class _Server:
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, 0):
                 pass
-        self._clean()
-        return {"status": status, "cpu_s": usage.ru_utime + usage.ru_stime, "peak_kb": usage.ru_maxrss}
+        try:
+            self._clean()
+            dirty = ""
+        except OSError as error:
+            dirty = f"could not empty {self.state.workdir}: {error}"
+        cpu_s = usage.ru_utime + usage.ru_stime
+        return {"status": status, "cpu_s": cpu_s, "peak_kb": usage.ru_maxrss, "dirty": dirty}
 
     def _clean(self) -> None:
         if not os.listdir(self.state.workdir):
@@ -116,8 +124,8 @@ class _Server:
             os.chdir("/tmp")
         else:
             self._as_user(_empty_directory)
-            if os.listdir("."):
-                raise OSError(f"could not empty {self.state.workdir}")
+            if left := os.listdir("."):
+                raise OSError(f"{len(left)} entries are left")
 
     def _as_user(self, action: Any) -> None:
         """Do something in a helper that has the last child's user."""
@@ -141,17 +149,35 @@ def _kill_all() -> None:
 
 
 def _empty_directory() -> None:
-    for root, folders, files in os.walk(".", topdown=True):
-        for name in folders:
-            path = os.path.join(root, name)
-            if not os.path.islink(path):
-                os.chmod(path, 0o700)
-        for name in files:
-            os.unlink(os.path.join(root, name))
-    for root, folders, _ in os.walk(".", topdown=False):
-        for name in folders:
-            path = os.path.join(root, name)
-            os.unlink(path) if os.path.islink(path) else os.rmdir(path)
+    """Empty the working directory, however deep; paths would grow too long and recursion too deep, so it walks."""
+    entered: list[str] = []
+    full = [_clear_level()]
+    while True:
+        if full[-1]:
+            entered.append(full[-1].pop())
+            os.chmod(entered[-1], 0o700)
+            os.chdir(entered[-1])
+            full.append(_clear_level())
+        elif entered:
+            full.pop()
+            os.chdir("..")
+            os.rmdir(entered.pop())
+        else:
+            return
+
+
+def _clear_level() -> list[str]:
+    """Remove what can be removed here at once; the names of the directories that are not empty."""
+    full = []
+    for entry in list(os.scandir(".")):
+        if not entry.is_dir(follow_symlinks=False):
+            os.unlink(entry.name)
+        else:
+            try:
+                os.rmdir(entry.name)
+            except OSError:
+                full.append(entry.name)
+    return full
 
 
 def _probe(state: layers.Layers) -> dict[str, str]:
