@@ -158,7 +158,8 @@ def _docker_command(name: str) -> list[str]:
     flags = """
         --rm --interactive --network=none --ipc=none --read-only --cap-drop=ALL --cap-add=SETUID --cap-add=SETGID
         --cap-add=KILL --security-opt=no-new-privileges --memory=4g --memory-swap=4g --pids-limit=128
-        --ulimit=nofile=256 --tmpfs=/tmp:rw,nosuid,nodev,size=64m,nr_inodes=4096,mode=1777 --env=PYTHONHASHSEED=0 --env=LC_ALL=C.UTF-8
+        --ulimit=nofile=256 --env=PYTHONHASHSEED=0 --env=LC_ALL=C.UTF-8
+        --tmpfs=/tmp:rw,nosuid,nodev,size=64m,nr_inodes=4096,mode=1777
         --log-driver=none --pull=never
     """.split()  # noqa: SIM905
     owner = f"--label={LABEL}={os.getpid()}:{_started(os.getpid())}"
