@@ -95,6 +95,11 @@ def main() -> None:
         args.out.write_text(table)
 
 
+def _same(value: str, expected: str) -> bool:
+    """Equal texts are equal values; other texts are read as values, by type."""
+    return value == expected or same(parse(value), parse(expected))
+
+
 def _job(row: Row) -> Job:
     return Job(row["code"], expr=f"f({row['input']})")
 
@@ -119,7 +124,7 @@ def _subprocesses(rows: list[Row], workers: int) -> float:
         text = f"{row['code']}\nprint(repr(f({row['input']})))"
         command = [sys.executable, "-I", "-S", "-c", text]
         ran = subprocess.run(command, capture_output=True, text=True, timeout=10, env={"PYTHONHASHSEED": "0"})
-        return same(parse(ran.stdout), parse(row["output"]))
+        return _same(ran.stdout.rstrip("\n"), row["output"])
 
     began = time.perf_counter()
     with ThreadPoolExecutor(workers) as threads:
