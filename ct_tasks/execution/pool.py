@@ -128,10 +128,10 @@ class PythonPool:
         self._reset()
 
     def _chunks(self, jobs: Sequence[Job]) -> Iterable[tuple[str, list[int]]]:
-        groups: dict[str, list[int]] = {}
+        groups: dict[tuple[str, bool], list[int]] = {}
         for i, job in enumerate(jobs):
-            groups.setdefault((job.hook or "").partition(":")[0], []).append(i)
-        for hook, members in groups.items():
+            groups.setdefault(((job.hook or "").partition(":")[0], job.stdin is not None), []).append(i)
+        for (hook, _), members in groups.items():
             size = max(1, min(_CHUNK, -(-len(members) // (self.workers * 4))))
             for start in range(0, len(members), size):
                 yield hook, members[start : start + size]

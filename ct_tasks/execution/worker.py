@@ -103,14 +103,21 @@ class Worker:
             raise HarnessError(_refusal(refused, self.missing))
 
     def batch(self, jobs: Sequence[Job]) -> Iterable[list[tuple[int, Result]]]:
-        """Results with positions, in groups as they come. Raises ``protocol.Closed`` when the worker dies."""
-        protocol.send(self.requests, {"jobs": [_encode(job) for job in jobs]})
+        """Results with positions, in groups as they come; the jobs are all scripts (with ``stdin``) or none is. Raises
+        ``protocol.Closed`` when the worker dies."""
+        header = {
+            "count": len(jobs),
+            "scripts": jobs[0].stdin is not None,
+            "memory_mb": min(job.limits.memory_mb for job in jobs),
+        }
+        text = json.dumps([_encode(job) for job in jobs], separators=(",", ":")).encode("ascii")
+        protocol.send_bytes(self.requests, protocol.encode(header) + protocol.frame(text))
         patience = _SILENCE_S + max(job.limits.wall_s for job in jobs) + 0.5 * len(jobs)
         missing = set(range(len(jobs)))
         while missing:
-            replies = protocol.receive(self.replies, patience)
-            group = [(reply["index"], _decode(reply, jobs[reply["index"]])) for reply in replies]
-            missing.difference_update(position for position, _ in group)
+            reply = protocol.receive(self.replies, patience)
+            group = [(i, _decode(answer, jobs[i])) for i, answer in zip(reply["at"], reply["answers"], strict=True)]
+            missing.difference_update(reply["at"])
             yield group
 
     def stop(self) -> None:

@@ -11,10 +11,13 @@ import socket
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ct_tasks.execution.sandbox import protocol
+from ct_tasks.execution.sandbox import child, protocol
 
+SHARED_CPU_S: Final = 60
 SHARED_WALL_S: Final = 0.3  # in a shared child nobody waits long: what is slow runs again alone, with its own limit
 START_S: Final = 30.0  # for the child to get ready, on a machine that is busy elsewhere
 MAX_VALUE: Final = 16 * 1024 * 1024  # bytes of one verdict; a longer one is an output_limit
@@ -22,8 +25,21 @@ _CHUNK: Final = 65536
 _FROM_CHILD: Final = ("ok", "exception", "memory", "output_limit", "alone", "again")
 
 
+Forward = Callable[[int, int, bytes], None]  # the position of the first job, how many, their results as JSON
+
+
 class Lost(Exception):
     """The fork server does not answer, or there is nobody left to report to."""
+
+
+@dataclass
+class Shared:
+    """How far a shared child got: the jobs before ``reached`` are ``ok`` and passed on, or in ``unsettled`` with what the
+    child said instead. ``stopped``: it ended there of its own accord."""
+
+    reached: int = 0
+    unsettled: dict[int, str] = field(default_factory=dict)
+    stopped: bool = False
 
 
 class Nursery:
@@ -48,17 +64,18 @@ class Nursery:
     def run_alone(self, job: dict[str, Any]) -> dict[str, Any]:
         """One job in a child of its own, with all its limits; always a result."""
         try:
-            return _Run(self, [job], group=0).alone(job)
+            limits = {key: job[key] for key in ("cpu_s", "memory_mb", "disk_mb")}
+            return _Run(self, json.dumps([job]).encode(), 1, limits, stdin=job.get("stdin")).alone(job)
         except OSError as error:
             return {"status": "harness_error", "error": f"could not run the job: {error}"}
 
-    def run_shared(self, jobs: list[dict[str, Any]], group: int) -> tuple[dict[int, dict[str, Any]], bool]:
-        """Many jobs in one child, reporting in groups: verdicts by position, as far as the child got, and whether it
-        stopped there of its own accord."""
+    def run_shared(self, jobs: bytes, count: int, memory_mb: int, group: int, forward: Forward) -> Shared:
+        """Many jobs (JSON text of a list) in one child that reports in groups; ``forward`` gets what is plainly ok."""
         try:
-            return _Run(self, jobs, group).shared()
+            limits = {"cpu_s": SHARED_CPU_S, "memory_mb": memory_mb, "disk_mb": 1}
+            return _Run(self, jobs, count, limits, group=group, forward=forward).shared()
         except OSError:
-            return {}, False
+            return Shared()
 
     def ask(self, order: dict[str, Any], descriptors: list[int]) -> tuple[dict[str, Any], list[int]]:
         """One order to the fork server, and its answer. Raises ``Lost``."""
@@ -80,32 +97,35 @@ class Nursery:
 class _Run:
     """The life of one child."""
 
-    def __init__(self, nursery: Nursery, jobs: list[dict[str, Any]], group: int) -> None:
-        self.nursery, self.count = nursery, len(jobs)
+    def __init__(
+        self,
+        nursery: Nursery,
+        jobs: bytes,
+        count: int,
+        limits: dict[str, Any],
+        *,
+        stdin: str | None = None,
+        group: int = 0,
+        forward: Forward | None = None,
+    ) -> None:
+        self.nursery, self.count, self.forward = nursery, count, forward
         self.nonce = secrets.token_hex(16).encode()
-        first = jobs[0]
-        limits = {k: max(job[k] for job in jobs) for k in ("cpu_s", "memory_mb", "disk_mb")}
-        if group:
-            limits = {"cpu_s": 60, "memory_mb": min(j["memory_mb"] for j in jobs), "disk_mb": 1}
+        self.readers: list[int] = []
         opened: list[int] = []
         try:
-            text = _memory_file(json.dumps({"nonce": self.nonce.decode(), "jobs": jobs}).encode(), opened)
-            stdin = nursery.null if first.get("stdin") is None else _memory_file(_bytes(first["stdin"]), opened)
-            pipes = [os.pipe() for _ in range(3)]
-            opened += [writer for _, writer in pipes]
-            self.readers = [reader for reader, _ in pipes]
-            order = {
-                "do": "fork",
-                "shared": group > 0,
-                "group": group,
-                "allow_missing": nursery.allow_missing,
-                **limits,
-            }
-            answer, self.handles = nursery.ask(
-                order, [text, *(w for _, w in pipes[:1]), stdin, *(w for _, w in pipes[1:])]
-            )
+            text = _memory_file(b'{"nonce":"%b","jobs":%b}' % (self.nonce, jobs), opened)
+            source = nursery.null if stdin is None else _memory_file(stdin.encode("utf-8", "surrogateescape"), opened)
+            writers = []
+            for _ in range(3):
+                reader, writer = os.pipe()
+                self.readers.append(reader)
+                opened.append(writer)
+                writers.append(writer)
+            order = {"do": "fork", "group": group, "allow_missing": nursery.allow_missing, **limits}
+            channel, out, err = writers
+            answer, self.handles = nursery.ask(order, [text, channel, source, out, err])
         except OSError:
-            for reader in getattr(self, "readers", []):
+            for reader in self.readers:
                 os.close(reader)
             raise
         finally:
@@ -116,9 +136,10 @@ class _Run:
         self.began = time.monotonic()
         self.started = False
         self.frames = bytearray()
-        self.tampered = self.stopped = False
+        self.tampered = False
         self.printed = {self.out: bytearray(), self.err: bytearray()}
-        self.verdicts: dict[int, dict[str, Any]] = {}
+        self.verdict: dict[str, Any] | None = None
+        self.seen = Shared()
         for reader in self.readers:
             os.set_blocking(reader, False)
         self.poller = select.poll()
@@ -129,18 +150,15 @@ class _Run:
             self.poller.register(handle, select.POLLIN)
         self.open = set(self.readers)
 
-    def shared(self) -> tuple[dict[int, dict[str, Any]], bool]:
+    def shared(self) -> Shared:
         try:
             deadline = self.began + START_S
-            seen = -1
-            while (
-                len(self.verdicts) < self.count
-                and not self.tampered
-                and not self.stopped
-                and not self._step(deadline, 1 << 20)
-            ):
-                if self.started and len(self.verdicts) > seen:
-                    seen = len(self.verdicts)
+            settled = -1
+            while self.seen.reached < self.count and not self.tampered and not self.seen.stopped:
+                if self._step(deadline, 1 << 20):
+                    break
+                if self.started and self.seen.reached > settled:
+                    settled = self.seen.reached
                     deadline = time.monotonic() + SHARED_WALL_S
                 elif time.monotonic() >= deadline:
                     break
@@ -149,7 +167,7 @@ class _Run:
         self._read_channel()
         for reader in self.readers:
             os.close(reader)
-        return ({}, False) if self.tampered else (self.verdicts, self.stopped)
+        return self.seen
 
     def alone(self, job: dict[str, Any]) -> dict[str, Any]:
         limit = job["output_bytes"]
@@ -164,7 +182,7 @@ class _Run:
                     deadline = self.began + job["wall_s"]
                 if sum(map(len, self.printed.values())) > limit:
                     why = "output_limit"
-                elif self.tampered or gone or (self.verdicts and not script):
+                elif self.tampered or gone or (self.verdict and not script):
                     break
                 elif time.monotonic() >= deadline:
                     why = "timeout" if timed else "harness_error"
@@ -186,9 +204,8 @@ class _Run:
             return {"status": "output_limit", "error": f"more than {job['output_bytes']} bytes of output"}
         if self.tampered:
             return {"status": "killed", "error": "the program wrote to the verdict channel"}
-        verdict = self.verdicts.get(0)
-        if verdict is not None:
-            return {k: verdict.get(k) for k in ("status", "value", "error") if verdict.get(k) is not None}
+        if self.verdict is not None:
+            return {k: v for k, v in self.verdict.items() if k in ("status", "value", "error") and v is not None}
         return _death(job, death, script, self.started)
 
     def _step(self, deadline: float, limit: int) -> bool:
@@ -230,7 +247,7 @@ class _Run:
                     self.tampered = True
                 elif size > MAX_VALUE:
                     error = f"a value of {size} bytes; the limit is {MAX_VALUE}"
-                    self.verdicts.setdefault(len(self.verdicts), {"status": "output_limit", "error": error})
+                    self._settle({"status": "output_limit", "error": error})
                     self._forget(self.channel)
                     return
                 elif len(self.frames) < end:
@@ -240,28 +257,47 @@ class _Run:
                     del self.frames[:end]
 
     def _take(self, body: bytes) -> None:
-        """One genuine-looking frame. A program that found the nonce may say which value it wants to return, once; it may
-        not say that we failed, nor anything else that its own runner would not."""
+        """One frame that begins as it should. A program that found the nonce may say which value it wants to return, once;
+        it may not say that we failed, nor anything else that its own runner would not."""
+        if body[:1] == child.PLAIN and self.forward is not None:
+            (count,) = protocol.HEADER.unpack_from(body, 1)
+            self.tampered |= not self.started or self.seen.reached + count > self.count
+            if not self.tampered:
+                self.forward(self.seen.reached, count, body[1 + protocol.HEADER.size :])
+                self.seen.reached += count
+            return
         try:
             message = json.loads(body)
             if "started" in message:
                 self.tampered |= self.started
                 self.started = True
                 return
-            self.stopped = bool(message.get("stopped", False))
             for answer in message["answers"]:
                 texts = [answer.get(key) for key in ("value", "error", "stdout", "stderr")]
                 if (
-                    answer.pop("index") != len(self.verdicts)
-                    or len(self.verdicts) >= self.count
+                    answer.pop("index") != self.seen.reached
                     or answer["status"] not in (_FROM_CHILD if self.started else ("harness_error",))
                     or not all(text is None or isinstance(text, str) for text in texts)
+                    or not self._settle(answer)
                 ):
                     self.tampered = True
                     return
-                self.verdicts[len(self.verdicts)] = answer
+            self.seen.stopped = bool(message.get("stopped", False))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             self.tampered = True
+
+    def _settle(self, answer: dict[str, Any]) -> bool:
+        """The next job's verdict. False when there is no such job."""
+        if self.seen.reached >= self.count:
+            return False
+        if self.forward is None:
+            self.verdict = answer
+        elif answer["status"] == "ok":
+            self.forward(self.seen.reached, 1, json.dumps([answer]).encode())
+        else:
+            self.seen.unsettled[self.seen.reached] = answer["status"]
+        self.seen.reached += 1
+        return True
 
     def _forget(self, descriptor: int) -> None:
         if descriptor in self.open:
@@ -321,10 +357,6 @@ def _memory_file(data: bytes, opened: list[int]) -> int:
         view = view[os.write(descriptor, view) :]
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
 
 
 def _read(descriptor: int) -> bytes | None:

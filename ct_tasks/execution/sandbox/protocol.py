@@ -19,7 +19,11 @@ class Closed(Exception):
 
 def encode(message: Any) -> bytes:
     """One frame. Lone surrogates survive, because JSON escapes them."""
-    body = json.dumps(message, separators=(",", ":")).encode("ascii")
+    return frame(json.dumps(message, separators=(",", ":")).encode("ascii"))
+
+
+def frame(body: bytes) -> bytes:
+    """``body`` with its length before it."""
     return HEADER.pack(len(body)) + body
 
 
@@ -41,14 +45,19 @@ def send_bytes(descriptor: int, data: bytes) -> None:
 def receive(descriptor: int, timeout: float | None = None) -> Any:
     """Read one frame, within ``timeout`` seconds. Raises ``Closed`` at the end of the stream, at the timeout, or when
     what came is not a frame."""
+    try:
+        return json.loads(receive_bytes(descriptor, timeout))
+    except (ValueError, RecursionError) as error:
+        raise Closed(f"not a frame: {error}") from None
+
+
+def receive_bytes(descriptor: int, timeout: float | None = None) -> bytes:
+    """The body of one frame, as it is. Raises ``Closed`` like ``receive``."""
     deadline = None if timeout is None else time.monotonic() + timeout
     (size,) = HEADER.unpack(_exactly(descriptor, HEADER.size, deadline))
     if size > MAX_FRAME:
         raise Closed(f"a frame of {size} bytes")
-    try:
-        return json.loads(_exactly(descriptor, size, deadline))
-    except (ValueError, RecursionError) as error:
-        raise Closed(f"not a frame: {error}") from None
+    return _exactly(descriptor, size, deadline)
 
 
 def _exactly(descriptor: int, size: int, deadline: float | None) -> bytes:

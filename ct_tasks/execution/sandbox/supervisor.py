@@ -7,6 +7,7 @@ it, when the pool's process does.
 from __future__ import annotations
 
 import contextlib
+import functools
 import glob
 import json
 import os
@@ -19,7 +20,7 @@ import tempfile
 from typing import Any
 
 from ct_tasks.execution.sandbox import child, layers, protocol, zygote
-from ct_tasks.execution.sandbox.children import Lost, Nursery
+from ct_tasks.execution.sandbox.children import Lost, Nursery, Shared
 
 
 def main() -> None:
@@ -49,7 +50,8 @@ def main() -> None:
         while True:
             select.select([0, *alarms], [], [])
             nursery.check()
-            _batch(nursery, replies, protocol.receive(0)["jobs"])
+            header = protocol.receive(0)
+            _Batch(nursery, replies, header, protocol.receive_bytes(0)).run()
     except (protocol.Closed, Lost) as error:
         print(f"supervisor ends: {error}", file=sys.stderr)
     finally:
@@ -83,29 +85,52 @@ def _parent_handle(parent: int) -> list[int]:
     return [handle]
 
 
-def _batch(nursery: Nursery, replies: int, jobs: list[dict[str, Any]]) -> None:
-    """Shared children first, then every job that has no plain ``ok`` from there in a child of its own.
+class _Batch:
+    """Some jobs of one kind. Their text stays as it came unless some of them have to be picked out."""
 
-    When a shared child dies or has doubts, the group it was at runs again, reporting job by job, to find the cause.
-    """
-    alone = [i for i, job in enumerate(jobs) if job.get("stdin") is not None or len(jobs) == 1]
-    waiting = sorted(set(range(len(jobs))) - set(alone))
-    careful = 0
-    while waiting:
-        part = waiting[: careful or len(waiting)]
-        results, stopped = nursery.run_shared([jobs[i] for i in part], 1 if careful else child.GROUP)
-        protocol.send(replies, [{**r, "index": part[p]} for p, r in results.items() if r["status"] == "ok"])
-        again = [part[p] for p, r in results.items() if r["status"] == "again"]
-        alone += [part[p] for p, r in results.items() if r["status"] not in ("ok", "again")]
-        rest = part[len(results) :]
-        if rest and not stopped:  # died without a verdict on the next group, or, job by job, on the next job
-            if careful:
-                alone.append(rest.pop(0))
-            else:
-                again += rest[: child.GROUP]
-                rest = rest[child.GROUP :]
-        waiting = again + rest + waiting[len(part) :]
-        careful = len(again) or (len(rest) if careful else 0)
-    for index in alone:
-        protocol.send(replies, [{**nursery.run_alone(jobs[index]), "index": index}])
-        nursery.check()
+    def __init__(self, nursery: Nursery, replies: int, header: dict[str, Any], text: bytes) -> None:
+        self.nursery, self.replies, self.text = nursery, replies, text
+        self.count: int = header["count"]
+        self.memory_mb: int = header["memory_mb"]
+        self.scripts: bool = header["scripts"]
+
+    @functools.cached_property
+    def jobs(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = json.loads(self.text)
+        return found
+
+    def run(self) -> None:
+        """Shared children first, then every job that has no plain ``ok`` from there in a child of its own.
+
+        When a shared child dies or has doubts, the group it was at runs again, reporting job by job, to find the cause.
+        """
+        positions = list(range(self.count))
+        waiting, alone = ([], positions) if self.scripts or self.count == 1 else (positions, [])
+        careful = 0
+        while waiting:
+            part = waiting[: careful or len(waiting)]
+            seen = self._shared(part, 1 if careful else child.GROUP)
+            again = [part[p] for p, status in seen.unsettled.items() if status == "again"]
+            alone += [part[p] for p, status in seen.unsettled.items() if status != "again"]
+            rest = part[seen.reached :]
+            if rest and not seen.stopped:  # died without a verdict on the next group, or, job by job, on the next job
+                if careful:
+                    alone.append(rest.pop(0))
+                else:
+                    again += rest[: child.GROUP]
+                    rest = rest[child.GROUP :]
+            waiting = again + rest + waiting[len(part) :]
+            careful = len(again) or (len(rest) if careful else 0)
+        for index in alone:
+            protocol.send(self.replies, {"at": [index], "answers": [self.nursery.run_alone(self.jobs[index])]})
+            self.nursery.check()
+
+    def _shared(self, part: list[int], group: int) -> Shared:
+        whole = len(part) == self.count
+        text = self.text if whole else json.dumps([self.jobs[i] for i in part]).encode()
+
+        def forward(first: int, count: int, answers: bytes) -> None:
+            at = json.dumps(part[first : first + count]).encode()
+            protocol.send_bytes(self.replies, protocol.frame(b'{"at":%b,"answers":%b}' % (at, answers)))
+
+        return self.nursery.run_shared(text, len(part), self.memory_mb, group, forward)

@@ -74,7 +74,7 @@ class _Server:
 
     def _fork(self, order: dict[str, Any], descriptors: list[int]) -> None:
         self.number += 1
-        if self.state.own_root and not order["shared"] and order["disk_mb"] != self.scratch_mb:
+        if self.state.own_root and not order["group"] and order["disk_mb"] != self.scratch_mb:
             self.scratch_mb = order["disk_mb"]
             mounts.resize("/tmp", self.scratch_mb)
         pid = os.fork()
