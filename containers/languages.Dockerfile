@@ -32,8 +32,8 @@ RUN if [ -s /opt/ct/certificates/extra.pem ]; then export NODE_EXTRA_CA_CERTS=/o
 COPY batch/ /opt/ct/batch/
 # Warm what every program would pay for: the C++ header, Go's standard library, the batch compilers, Swift's module cache.
 RUN mkdir -p /opt/ct/pch/bits /opt/ct/gocache /opt/ct/gopath \
- && g++ -std=c++17 -x c++-header "$(find /usr/include -path '*x86_64*/bits/stdc++.h' -o -path '*aarch64*/bits/stdc++.h' | grep c++ | head -1)" \
-      -o /opt/ct/pch/bits/stdc++.h.gch \
+ && cp "$(find /usr/include -path '*/c++/*/bits/stdc++.h' | head -1)" /opt/ct/pch/bits/stdc++.h \
+ && g++ -std=c++17 -x c++-header /opt/ct/pch/bits/stdc++.h -o /opt/ct/pch/bits/stdc++.h.gch \
  && javac -d /opt/ct/batch /opt/ct/batch/BatchJavac.java \
  && scalac -d /opt/ct/batch /opt/ct/batch/BatchScalac.scala \
  && printf 'package f_test\nimport ("testing"; "fmt"; "strings"; "sort"; "strconv"; "math"; "regexp"; "unicode"; "reflect"; "bytes"; "errors"; "time")\nfunc TestF(t *testing.T) { fmt.Sprint(strings.ToUpper(strconv.Itoa(int(math.Sqrt(4))))); sort.Ints(nil); regexp.MustCompile("a"); unicode.IsDigit(49); reflect.TypeOf(1); bytes.NewBuffer(nil); errors.New("a"); time.Now() }\n' > /tmp/w_test.go \

@@ -85,10 +85,10 @@ def _samples(rows: list[Any], path: Path, benchmark: Benchmark) -> dict[str, lis
             texts = [t for group in row["resps"] for t in (group if isinstance(group, list) else [group])]
             found[benchmark.item_id(str(key))] = [Text(t) for t in texts if isinstance(t, str)]
         elif "id" in row:
-            texts = row.get("texts", row.get("generations", row.get("text", row.get("completion"))))
-            if texts is None:
+            given = row.get("texts", row.get("generations", row.get("text", row.get("completion"))))
+            if given is None:
                 raise DataError(f"{path}:{number} has an id but no texts (keys: {sorted(row)[:8]})")
-            listed = [texts] if isinstance(texts, str) else texts
+            listed = [given] if isinstance(given, str) else given
             found.setdefault(benchmark.item_id(str(row["id"])), []).extend(Text(str(t)) for t in listed)
         else:
             for key, texts in row.items():

@@ -77,7 +77,17 @@ def build(dockerfile: str, image: str, base: str, target: str = "") -> None:
         extra = os.environ.get("NODE_EXTRA_CA_CERTS", "")
         content = Path(extra).read_bytes() if extra and Path(extra).is_file() else b""
         (certificates / "extra.pem").write_bytes(content)
-        command = [docker.command(), "build", "--network=host", "--build-arg", f"BASE={base}", "-t", image, "-f", f"{context}/{dockerfile}"]
+        command = [
+            docker.command(),
+            "build",
+            "--network=host",
+            "--build-arg",
+            f"BASE={base}",
+            "-t",
+            image,
+            "-f",
+            f"{context}/{dockerfile}",
+        ]
         command += ["--target", target] if target else []
         print(f"building {image} from {base}", file=sys.stderr)
         if subprocess.run([*command, context], stdout=sys.stderr, check=False).returncode != 0:

@@ -1,6 +1,6 @@
 """Convert the small demo model (SmolLM2-135M-Instruct, from PyPI) once, and print where it is.
 
-    lm_eval run --model hf --model_args pretrained=$(python -m ct_tasks model) --tasks ct_mini --apply_chat_template
+lm_eval run --model hf --model_args pretrained=$(python -m ct_tasks model) --tasks ct_mini --apply_chat_template
 """
 
 from __future__ import annotations

@@ -23,7 +23,8 @@ LABEL = "codethinker-eval.languages"
 _HARDENED = (
     "--network=none", "--read-only", "--cap-drop=ALL", "--cap-add=SETUID", "--cap-add=SETGID", "--cap-add=KILL",
     "--cap-add=CHOWN", "--cap-add=DAC_OVERRIDE", "--cap-add=FOWNER", "--security-opt=no-new-privileges",
-    "--ulimit=nofile=1024", "--ulimit=core=0", "--tmpfs=/tmp:rw,exec,nosuid,nodev,size=2g,mode=1777", "--tmpfs=/dev/shm:rw,size=64k,mode=0700",
+    "--ulimit=nofile=1024", "--ulimit=core=0", "--tmpfs=/tmp:rw,exec,nosuid,nodev,size=2g,mode=1777",
+    "--tmpfs=/dev/shm:rw,size=64k,mode=0700",
     "--hostname=sandbox", "--init",
 )  # fmt: skip
 
@@ -32,7 +33,12 @@ _HARDENED = (
 def command() -> str:
     """The docker (or podman) command. ``CT_DOCKER`` names another. Raises ``HarnessError`` when there is none."""
     given = os.environ.get("CT_DOCKER")
-    found = given or shutil.which("docker", path="/usr/bin:/usr/local/bin") or shutil.which("docker") or shutil.which("podman")
+    found = (
+        given
+        or shutil.which("docker", path="/usr/bin:/usr/local/bin")
+        or shutil.which("docker")
+        or shutil.which("podman")
+    )
     if not found:
         raise HarnessError("no docker command; install Docker (or podman), or name it in CT_DOCKER")
     return found
@@ -45,7 +51,9 @@ def call(*arguments: str, timeout_s: float = 60.0, input_text: str | None = None
             [command(), *arguments], capture_output=True, text=True, timeout=timeout_s, input=input_text, check=False
         )
     except subprocess.TimeoutExpired:
-        raise HarnessError(f"docker {arguments[0]} did not answer within {timeout_s:g} s; is the engine alive?") from None
+        raise HarnessError(
+            f"docker {arguments[0]} did not answer within {timeout_s:g} s; is the engine alive?"
+        ) from None
     if done.returncode != 0:
         raise HarnessError(explain(done.stderr or done.stdout, arguments[0]))
     return done.stdout
@@ -56,7 +64,9 @@ def explain(text: str, action: str) -> str:
     low = text.lower()
     short = " ".join(text.split())[:300]
     if "cannot connect to the docker daemon" in low or "connection refused" in low:
-        return f"the Docker engine does not answer (docker {action}); start it (systemctl start docker, or dockerd as root): {short}"
+        return (
+            f"the Docker engine does not answer (docker {action}); start it (as root: systemctl start docker): {short}"
+        )
     if "no space left" in low:
         return f"the disk of the Docker engine is full (docker {action}); free some, e.g. docker system prune: {short}"
     if "no such image" in low or "unable to find image" in low or "pull access denied" in low:
@@ -117,8 +127,21 @@ def container(image: str, *, memory_mb: int, cpus: float, pids: int = 512) -> It
     name = f"ct-lang-{os.getpid()}-{secrets.token_hex(4)}"
     owner = f"{os.getpid()}/{_start_of(os.getpid())}"
     call(
-        "run", "-d", "--rm", "--name", name, "--label", f"{LABEL}={owner}", *_HARDENED, f"--memory={memory_mb}m",
-        f"--memory-swap={memory_mb}m", f"--cpus={cpus:g}", f"--pids-limit={pids}", image, "sleep", "86400",
+        "run",
+        "-d",
+        "--rm",
+        "--name",
+        name,
+        "--label",
+        f"{LABEL}={owner}",
+        *_HARDENED,
+        f"--memory={memory_mb}m",
+        f"--memory-swap={memory_mb}m",
+        f"--cpus={cpus:g}",
+        f"--pids-limit={pids}",
+        image,
+        "sleep",
+        "86400",
     )
     # The container ends when this process does: `sleep` is tied to nothing, so a watcher removes it on our end of file.
     watcher = _watch(name)
@@ -140,6 +163,10 @@ def _watch(name: str) -> subprocess.Popen[bytes]:
 def execute(name: str, arguments: Sequence[str]) -> subprocess.Popen[str]:
     """``docker exec -i`` with text pipes."""
     return subprocess.Popen(
-        [command(), "exec", "-i", name, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [command(), "exec", "-i", name, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
         errors="surrogateescape",
     )

@@ -19,6 +19,7 @@ class Language:
     ``fail_text``: the program failed when one of these occurs in its output although it exited with 0. ``stderr_fails``: any
     text on stderr is a failure. ``slot``: the call that input prediction replaces. ``words``: names that a value of this
     language may be built from beyond those that the benchmark's own answers use; any other name in an answer is refused.
+    ``extra_if``: compiler arguments for programs that hold a text (a precompiled header for those that include it).
     ``batch``: name of the runner's batch compiler, for languages whose compiler starts slowly.
     """
 
@@ -30,6 +31,7 @@ class Language:
     compile_s: float = 15.0
     run_s: float = 15.0
     env: dict[str, str] = field(default_factory=dict)
+    extra_if: tuple[str, tuple[str, ...]] | None = None
     fail_text: tuple[str, ...] = ()
     stderr_fails: bool = False
     words: frozenset[str] = frozenset()
@@ -42,5 +44,10 @@ class Language:
 
     def recipe(self) -> dict[str, Any]:
         """The part that the in-container runner needs."""
-        keep = ("file", "run", "compile", "compile_s", "run_s", "env", "fail_text", "stderr_fails", "batch")
+        keep = ("file", "run", "compile", "compile_s", "run_s", "env", "extra_if", "fail_text", "stderr_fails", "batch")
         return {k: v for k, v in dataclasses.asdict(self).items() if k in keep}
+
+
+def names(text: str) -> frozenset[str]:
+    """A set of names from one line of text."""
+    return frozenset(text.split())

@@ -1,6 +1,6 @@
 """C# with mono's mcs (Debian has no .NET). A failed ``Debug.Assert`` exits with 0 and shows on stderr only."""
 
-from ct_tasks.execution.languages.base import Language
+from ct_tasks.execution.languages.base import Language, names
 
 LANGUAGE = Language(
     name="cs",
@@ -11,5 +11,7 @@ LANGUAGE = Language(
     slot="F(????)",
     env={"MONO_TRACE_LISTENER": "Console.Error"},
     fail_text=("DefaultTraceListener.Fail", "Unhandled Exception"),
-    words=frozenset("new List Dictionary HashSet Tuple Create KeyValuePair string long int float double bool char true false null BigInteger L f".split()),
+    words=names(
+        "new List Dictionary HashSet Tuple Create KeyValuePair string long int float double bool char true false null BigInteger L f"
+    ),
 )

@@ -5,6 +5,9 @@ on standard input: ``{"recipe", "programs", "workers", "memory_mb"}``; results g
 as root *inside* the container with no other capability than changing users and killing them; the programs do not.
 """
 
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+# (types would only lengthen what is sent with every request)
+
 import json
 import os
 import queue
@@ -20,20 +23,44 @@ WALL_FACTOR = 4.0  # limits count CPU time; a busy machine gets this many times 
 CAP = 4000  # characters of stdout and stderr that are kept
 FILE_MB = 64
 FIRST_UID = 20000
+BUILDERS_FROM = 1000  # a slot's compiler runs as this many users further on
 
 
 def run(argv, uid, folder, seconds, env, memory_mb):
     """One process tree as ``uid``; (status, stdout, stderr, cpu seconds, wall seconds, exit code)."""
-    out, err = (open(os.path.join(folder, name), "w+b") for name in (".stdout", ".stderr"))
+    out, err = (  # closed below, after they were read
+        open(os.path.join(folder, name), "w+b")  # noqa: SIM115
+        for name in (".stdout", ".stderr")
+    )
     command = [
-        "setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--no-new-privs", "--inh-caps=-all", "prlimit",
-        f"--cpu={int(seconds) + 1}", f"--fsize={FILE_MB << 20}", "--nproc=128", "--nofile=256", f"--data={memory_mb << 20}",
-        "--core=0", "--stack=67108864:67108864", "--", *argv,
+        "setpriv",
+        f"--reuid={uid}",
+        f"--regid={uid}",
+        "--clear-groups",
+        "--no-new-privs",
+        "--inh-caps=-all",
+        "prlimit",
+        f"--cpu={int(seconds) + 1}",
+        f"--fsize={FILE_MB << 20}",
+        "--nproc=128",
+        "--nofile=256",
+        f"--data={memory_mb << 20}",
+        "--core=0",
+        "--stack=67108864:67108864",
+        "--",
+        *argv,
     ]
-    clean = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": folder, "LANG": "C.UTF-8", "TMPDIR": folder, **env}
+    clean = {
+        "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+        "HOME": folder,
+        "LANG": "C.UTF-8",
+        "TMPDIR": folder,
+        **env,
+    }
     start = time.monotonic()
-    before = os.times()
-    process = subprocess.Popen(command, cwd=folder, env=clean, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
+    process = subprocess.Popen(
+        command, cwd=folder, env=clean, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+    )
     status, code, cpu = "ok", 0, 0.0
     deadline = start + seconds * WALL_FACTOR
     pause = 0.001
@@ -65,7 +92,14 @@ def run(argv, uid, folder, seconds, env, memory_mb):
         status = "timeout"
     if code in (-signal.SIGXFSZ, 128 + signal.SIGXFSZ) and status == "ok":
         status = "output_limit"
-    return {"status": status, "code": code, "stdout": texts[0], "stderr": texts[1], "cpu": cpu, "wall": time.monotonic() - start}
+    return {
+        "status": status,
+        "code": code,
+        "stdout": texts[0],
+        "stderr": texts[1],
+        "cpu": cpu,
+        "wall": time.monotonic() - start,
+    }
 
 
 def end_user(uid):
@@ -101,8 +135,19 @@ def processes_of(uid):
     return found
 
 
+def cache_of(uid):
+    """A compiler's own cache, which only this building user can write."""
+    folder = f"/tmp/ct-cache-{uid}"
+    if not os.path.isdir(folder):
+        os.mkdir(folder, 0o700)
+        os.chown(folder, uid, uid)
+    return folder
+
+
 def fill(argv, folder, source):
-    return [a.replace("{src}", source).replace("{dir}", folder).replace("{exe}", os.path.join(folder, "prog")) for a in argv]
+    return [
+        a.replace("{src}", source).replace("{dir}", folder).replace("{exe}", os.path.join(folder, "prog")) for a in argv
+    ]
 
 
 def verdict(recipe, step, memory_mb):
@@ -110,7 +155,11 @@ def verdict(recipe, step, memory_mb):
     if step["status"] != "ok":
         return step["status"]
     text = step["stdout"] + step["stderr"]
-    if step["code"] != 0 or any(mark in text for mark in recipe["fail_text"]) or (recipe["stderr_fails"] and step["stderr"]):
+    if (
+        step["code"] != 0
+        or any(mark in text for mark in recipe["fail_text"])
+        or (recipe["stderr_fails"] and step["stderr"])
+    ):
         low = text.lower()
         if "out of memory" in low or "bad_alloc" in low or "outofmemoryerror" in low or "memoryerror" in low:
             return "memory"
@@ -144,32 +193,54 @@ class Guest:
         return folder, source
 
     def alone(self, index, uid):
-        """Compile and run one program the official way."""
+        """Compile and run one program the official way. The compiler is another user than the program, so that no
+        program can touch what a later build reads."""
         recipe = self.recipe
-        folder, source = self.place(index, uid)
+        builder = uid + BUILDERS_FROM if recipe["compile"] else uid
+        folder, source = self.place(index, builder)
         cpu = wall = 0.0
         try:
             if recipe["compile"]:
-                step = run(fill(recipe["compile"], folder, source), uid, folder, recipe["compile_s"], recipe["env"], 4096)
+                argv = [a.replace("{cache}", cache_of(builder)) for a in fill(recipe["compile"], folder, source)]
+                if recipe["extra_if"] and recipe["extra_if"][0] in self.programs[index]:
+                    argv = [argv[0], *recipe["extra_if"][1], *argv[1:]]
+                step = run(argv, builder, folder, recipe["compile_s"], self.environment(builder), 4096)
                 cpu, wall = step["cpu"], step["wall"]
                 if step["status"] != "ok" or step["code"] != 0:
                     status = step["status"] if step["status"] != "ok" else "exception"
                     text = step["stderr"] or step["stdout"]
-                    return {"status": status, "stage": "compile", "stdout": "", "stderr": text, "cpu": cpu, "wall": wall}
+                    return {
+                        "status": status,
+                        "stage": "compile",
+                        "stdout": "",
+                        "stderr": text,
+                        "cpu": cpu,
+                        "wall": wall,
+                    }
+                subprocess.run(["chown", "-R", f"{uid}:{uid}", folder], check=True)
             return self.launch(folder, source, uid, cpu, wall)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
+    def environment(self, uid):
+        return {k: v.replace("{cache}", cache_of(uid)) for k, v in self.recipe["env"].items()}
+
     def launch(self, folder, source, uid, cpu, wall):
         recipe = self.recipe
-        step = run(fill(recipe["run"], folder, source), uid, folder, recipe["run_s"], recipe["env"], self.memory_mb)
+        step = run(
+            fill(recipe["run"], folder, source), uid, folder, recipe["run_s"], self.environment(uid), self.memory_mb
+        )
         return {
-            "status": verdict(recipe, step, self.memory_mb), "stage": "run", "stdout": step["stdout"], "stderr": step["stderr"],
-            "cpu": cpu + step["cpu"], "wall": wall + step["wall"],
+            "status": verdict(recipe, step, self.memory_mb),
+            "stage": "run",
+            "stdout": step["stdout"],
+            "stderr": step["stderr"],
+            "cpu": cpu + step["cpu"],
+            "wall": wall + step["wall"],
         }
 
     def parallel(self, work, items):
-        todo = queue.SimpleQueue()
+        todo: queue.SimpleQueue[object] = queue.SimpleQueue()
         for item in items:
             todo.put(item)
 
@@ -200,7 +271,7 @@ class Guest:
         """Compile all in one process, run each in its own; only programs that pass are settled here."""
         builder = FIRST_UID - 1
         places = [self.place(i, builder) for i in range(len(self.programs))]
-        passed = set()
+        passed: set[int] = set()
         try:
             built = BUILDERS[self.recipe["batch"]](self, places, builder)
 
@@ -229,9 +300,14 @@ def build_jvm(main):
         os.mkdir(work)
         os.chown(work, uid, uid)
         step = run([*main, listing], uid, work, 60 + 3 * len(places), {}, 8192)
+        lines = open_all(os.path.join(work, ".stdout")).splitlines()  # of a builder that was stopped, what it had done
         shutil.rmtree(work, ignore_errors=True)
         os.remove(listing)
-        return {int(line.split()[0]) for line in step["stdout"].splitlines() if line.endswith(" ok")} if step["status"] == "ok" else set()
+        return (
+            {int(line.split()[0]) for line in lines if line.endswith(" ok")}
+            if step["status"] != "output_limit"
+            else set()
+        )
 
     return build
 
@@ -265,7 +341,9 @@ def open_all(path):
 
 BUILDERS = {
     "java": build_jvm(["java", "-Xmx1g", "-XX:+UseSerialGC", "-cp", "/opt/ct/batch", "BatchJavac"]),
-    "scala": build_jvm(["java", "-Xmx1g", "-Xss16m", "-XX:+UseSerialGC", "-cp", "/opt/ct/batch:/usr/share/java/*", "BatchScalac"]),
+    "scala": build_jvm(
+        ["java", "-Xmx1g", "-Xss16m", "-XX:+UseSerialGC", "-cp", "/opt/ct/batch:/usr/share/java/*", "BatchScalac"]
+    ),
     "ts": build_ts,
 }
 

@@ -1,6 +1,6 @@
 """Julia, in an image of its own (Debian 12 and 13 have none)."""
 
-from ct_tasks.execution.languages.base import JULIA_IMAGE, Language
+from ct_tasks.execution.languages.base import JULIA_IMAGE, Language, names
 
 LANGUAGE = Language(
     name="jl",
@@ -8,7 +8,9 @@ LANGUAGE = Language(
     run=("julia", "--startup-file=no", "-O0", "--compile=min", "{src}"),
     run_s=5.0,
     slot="candidate(????)",
-    words=frozenset("Dict Set Any Int64 Int Float64 String Char Bool Vector Array Tuple Union Nothing nothing true false missing Inf NaN".split()),
+    words=names(
+        "Dict Set Any Int64 Int Float64 String Char Bool Vector Array Tuple Union Nothing nothing true false missing Inf NaN"
+    ),
     comments=("#",),
     image=JULIA_IMAGE,
 )

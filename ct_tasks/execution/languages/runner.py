@@ -18,7 +18,14 @@ CHUNK = 400  # programs a request: enough to fill a batch compiler, few enough t
 Progress = Callable[[int, int], None]
 
 
-def run_programs(language: str, programs: Sequence[str], *, batch: bool = True, workers: int | None = None, progress: Progress | None = None) -> list[Result]:
+def run_programs(
+    language: str,
+    programs: Sequence[str],
+    *,
+    batch: bool = True,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> list[Result]:
     """Run each program; results in order. ``ok`` is the benchmark's own verdict that the program ran clean.
 
     ``batch=False`` builds every program alone, as the official runner does. A container that dies is replaced once and its
@@ -50,7 +57,9 @@ def run_programs(language: str, programs: Sequence[str], *, batch: bool = True, 
             # Nothing came back: the first unfinished program is what ends containers, or the engine is broken.
             if size == 1 or len(left) == 1:
                 docker.check_engine()
-                found[left[0]] = Result("killed", error=f"the container ended while this program ran: {error}", id=str(left[0]))
+                found[left[0]] = Result(
+                    "killed", error=f"the container ended while this program ran: {error}", id=str(left[0])
+                )
                 left = left[1:]
             else:
                 for i in left:
@@ -68,11 +77,15 @@ def _one(image: str, recipe: dict[str, Any], programs: Sequence[str], index: int
     return {index: Result("killed", error=f"the container ended while this program ran: {error}", id=str(index))}
 
 
-def _request(name: str, recipe: dict[str, Any], programs: Sequence[str], memory_mb: int, workers: int) -> tuple[list[dict[str, Any]], str]:
+def _request(
+    name: str, recipe: dict[str, Any], programs: Sequence[str], memory_mb: int, workers: int
+) -> tuple[list[dict[str, Any]], str]:
     """Send one request; the rows that came back, and what went wrong if the guest did not finish."""
     guest = resources.files("ct_tasks.execution.languages").joinpath("guest.py").read_text()
     process = docker.execute(name, ["python3", "-I", "-c", guest])
-    assert process.stdin and process.stdout and process.stderr
+    assert process.stdin
+    assert process.stdout
+    assert process.stderr
     request = json.dumps({"recipe": recipe, "programs": list(programs), "memory_mb": memory_mb, "workers": workers})
     rows: list[dict[str, Any]] = []
     done = False
@@ -98,4 +111,12 @@ def _request(name: str, recipe: dict[str, Any], programs: Sequence[str], memory_
 def _result(row: dict[str, Any], identity: str) -> Result:
     status: RunStatus = row["status"]
     error = "" if status == "ok" else f"{row['stage']}: {(row['stderr'] or row['stdout']).strip()[:600]}"
-    return Result(status, error=error, stdout=row["stdout"], stderr=row["stderr"], cpu_s=row["cpu"], wall_s=row["wall"], id=identity)
+    return Result(
+        status,
+        error=error,
+        stdout=row["stdout"],
+        stderr=row["stderr"],
+        cpu_s=row["cpu"],
+        wall_s=row["wall"],
+        id=identity,
+    )

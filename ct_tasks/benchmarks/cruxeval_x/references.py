@@ -1,0 +1,84 @@
+"""Which reference programs of CRUXEval-X are sound: a model is never scored on one that fails by itself.
+
+``references.json`` is written by ``python -m ct_tasks containers check``: for each language the data's hash, how many
+references passed every run, and those that did not, with the reason. It counts only for data of that hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ct_tasks.execution.languages.runner import run_programs
+
+FILE = Path(__file__).with_name("references.json")
+
+
+@cache
+def known() -> dict[str, Any]:
+    """The committed list."""
+    return dict(json.loads(FILE.read_text())) if FILE.is_file() else {}
+
+
+def digest(programs: Sequence[str]) -> str:
+    """Hash of a language's reference programs, in order."""
+    return hashlib.sha256("\0".join(programs).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def bad(language: str, programs: Sequence[str]) -> dict[str, str]:
+    """Item id to reason, for the references of these programs that do not pass; empty for data of another hash."""
+    entry = known().get(language, {})
+    return dict(entry.get("bad", {})) if entry.get("sha256") == digest(programs) else {}
+
+
+def check(languages: Sequence[str], *, repeats: int, limit: int | None, out: Path | None) -> int:
+    """Run every reference ``repeats`` times and write the list. Returns the exit code."""
+    from ct_tasks.benchmarks.cruxeval_x.task import CruxEvalX
+    from ct_tasks.options import TaskOptions
+
+    found = dict(known())
+    for language in languages:
+        items = CruxEvalX(language, "output").items(TaskOptions())
+        programs = [str(item.data["code"]) for item in items]
+        part = programs[:limit]
+        start = time.monotonic()
+        runs = []
+        for number in range(repeats):
+
+            def show(done: int, total: int, language: str = language, number: int = number) -> None:
+                print(
+                    f"\r{language}: run {number + 1} of {repeats}, {done}/{total}   ",
+                    end="",
+                    file=sys.stderr,
+                    flush=True,
+                )
+
+            runs.append(run_programs(language, part, progress=show))
+        reasons: dict[str, str] = {}
+        for item, results in zip(items[: len(part)], zip(*runs, strict=True), strict=True):
+            failed = [r for r in results if r.status != "ok"]
+            if failed:
+                kind = "bad" if len(failed) == repeats else "flaky"
+                reasons[item.id] = f"{kind}: {failed[0].status}: {' '.join(failed[0].error.split())[:160]}"
+        seconds = time.monotonic() - start
+        found[language] = {
+            "sha256": digest(programs),
+            "checked": len(part),
+            "of": len(programs),
+            "repeats": repeats,
+            "good": len(part) - len(reasons),
+            "seconds": round(seconds, 1),
+            "bad": reasons,
+        }
+        print(
+            f"\r{language}: {len(part) - len(reasons)} of {len(part)} good, {len(reasons)} bad or flaky, {seconds:.0f} s"
+            + " " * 20
+        )
+        (out or FILE).write_text(json.dumps(found, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+    return 0
