@@ -36,8 +36,9 @@ def pass_at(repeats: int) -> list[int]:
 
 def of_document(rows: Sequence[Mapping[str, Any]], repeats: int) -> dict[str, Any]:
     """Metrics of one document from the verdicts on its generations."""
-    right = [bool(row["acc"]) for row in rows]
-    found: dict[str, Any] = {"acc": statistics.fmean(right)}
+    # Where our own machinery failed there is no verdict: such a generation is counted apart and leaves accuracy alone.
+    right = [bool(row["acc"]) for row in rows if row["status"] != "harness_error"]
+    found: dict[str, Any] = {"acc": statistics.fmean(right)} if right else {}
     for share in SHARES:
         found[share] = statistics.fmean(row["status"] == share for row in rows)
     official = [row["acc_official"] for row in rows if row.get("acc_official") is not None]
@@ -48,8 +49,8 @@ def of_document(rows: Sequence[Mapping[str, Any]], repeats: int) -> dict[str, An
         values = [float(row[name]) for row in rows if isinstance(row.get(name), (int, float))]
         if values:
             found["hack_rate" if name == "hack" else name] = statistics.fmean(values)
-    if repeats > 1:
-        for k in pass_at(repeats):
+    if repeats > 1 and right:
+        for k in pass_at(len(right)):
             found[f"pass@{k}"] = pass_at_k(len(right), sum(right), k)
         found["acc_std"] = [float(r) for r in right]
     return found

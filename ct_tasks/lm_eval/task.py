@@ -14,10 +14,12 @@ from lm_eval.api.task import ConfigurableTask
 from ct_tasks import __version__
 from ct_tasks.benchmarks import registry
 from ct_tasks.benchmarks.base import Answer, Item
+from ct_tasks.errors import HarnessError
 from ct_tasks.lm_eval import metrics
 from ct_tasks.lm_eval.options import check_metadata
 from ct_tasks.lm_eval.tokens import TokenCounter
 from ct_tasks.options import TaskOptions
+from ct_tasks.score import Score
 
 log = logging.getLogger(__name__)
 FILTER = "score"
@@ -125,7 +127,12 @@ class CtTask(ConfigurableTask):  # type: ignore[misc]
                 cut = None if count is None or not limit else count >= limit
                 answers.append(Answer(self.item(inst.doc), texts[position], truncated=cut))
                 position += 1
-        scores = self.benchmark.score(answers, self.options)
+        try:
+            scores = self.benchmark.score(answers, self.options)
+        except HarnessError as error:
+            # Other tasks of the same run keep their results; this one has no score at all, and says why.
+            log.error("%s: not scored: %s", self.config.task, error)
+            scores = [Score("harness_error", reason=str(error))] * len(answers)
         rows = [
             json.dumps({**score.to_json(), "tokens_out": count}) for score, count in zip(scores, counts, strict=True)
         ]

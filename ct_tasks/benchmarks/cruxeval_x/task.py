@@ -183,12 +183,15 @@ class CruxEvalX(Benchmark):
         objection = (
             "it is not a call of the function"
             if filling is None
-            else values.objection(filling, self.language, self.words)
+            else self._objection(filling)
         )
         if not objection and self.side == "output" and _kind(filling or "") != _kind(parts.gold):
             objection = "it is of another kind than the value (quoted or not)"
         program = str(whole) if whole is not None else self._official_program(parts, replaced)
         return program, None, objection
+
+    def _objection(self, filling: str) -> str:
+        return values.objection(filling, self.language, self.words, arguments=self.side == "input")
 
     def _answer_text(self, answer: Answer) -> str | None:
         """The answer as the model wrote it; None when there is none."""

@@ -23,34 +23,34 @@ _INTERPOLATION = {
     "php": ('"', ("$",)), "pl": ('"', ("$", "@")), "rb": ('"', ("#{", "#$", "#@")), "swift": ('"', ("\\(",)), "jl": ('"', ("$",)),
     "js": ("`", ("${",)), "ts": ("`", ("${",)), "sh": ('"', ("$", "`")),
 }  # fmt: skip
-# Runs of operator characters that a value may hold; any other run of two or more is an operator on values.
-_RUNS = frozenset(
-    {"=>", "::", ":", ".", ",", "+", "-", "=", "&", "!", "%", "@", "#", "<", ">", "->", ">>", "<>", "#:", ".."}
-)
-# An ampersand borrows, a percent sign opens a word list, an equals sign names an argument: only where the language has that.
-_ALLOWED_SINGLE = {"&": {"rs", "cpp"}, "%": {"rb", "pl"}, "=": {"r", "py", "rb"}, "!": {"rs"}, "@": {"cs"}, "#": {"rkt"}, "->": set(), "=>": {"php", "pl", "rb", "jl", "scala", "swift", "rkt"}}  # fmt: skip
+# Operators that compute or compare: never part of a value, even if some answer of the benchmark were to hold one.
+_COMPUTE = frozenset({"||", "&&", "|", "==", "!=", "===", "!==", "=~", "?", "??", "?:", ";", "*", "**", "/", "//", ":=", "<=>", "^", "~"})
+_ALWAYS = frozenset({",", "-", "+", ".", ":"})
 NEVER = frozenset(
     {"f", "F", "candidate", "exit", "quit", "System", "os", "process", "require", "import", "eval", "assert"}
 )
 
 
 def words_of(texts: Iterable[str], language: Language) -> frozenset[str]:
-    """Every name that stands outside strings in ``texts``, and the language's own list, but never the function under test."""
-    found = set(language.words)
+    """Every name and operator that stands outside strings in ``texts``, and the language's own list; never the function
+    under test, and never an operator that computes."""
+    found = {*language.words, *_ALWAYS}
     for text in texts:
-        found.update(word for kind, word in _tokens(text, language) if kind == "word")
-    return frozenset(found) - NEVER if language.name != "rkt" else frozenset(found) - (NEVER - {"f"})
+        found.update(token for kind, token in _tokens(text, language) if kind in ("word", "operators"))
+    never = NEVER - {"f"} if language.name == "rkt" else NEVER
+    return frozenset(found) - never - _COMPUTE
 
 
-def objection(text: str, language: Language, words: frozenset[str]) -> str:
-    """Why ``text`` is not just a value; empty when it is one."""
+def objection(text: str, language: Language, words: frozenset[str], *, arguments: bool = False) -> str:
+    """Why ``text`` is not just a value (with ``arguments``: not just the values of a call, of which there may be none);
+    empty when it is."""
     text = text.strip()
     if not text:
-        return "it is empty"
+        return "" if arguments else "it is empty"
     if len(text) > MAX_TEXT:
         return f"it has {len(text)} characters; the limit is {MAX_TEXT}"
     if language.name == "sh":
-        return _shell(text)
+        return _shell(text, several=arguments)
     stack: list[str] = []
     for kind, token in _tokens(text, language):
         if kind == "comment":
@@ -68,17 +68,11 @@ def objection(text: str, language: Language, words: frozenset[str]) -> str:
                 return "its brackets do not match"
         if kind == "newline" and not stack:
             return "it goes over the end of the line"
-        if kind == "operators" and not _allowed(token, language.name):
+        if kind == "operators" and token not in words:
             return f"it holds the operator {token[:10]}"
         if kind == "other":
             return f"it holds the character {token!r}, which no value needs"
     return "its brackets do not match" if stack else ""
-
-
-def _allowed(run: str, language: str) -> bool:
-    if run not in _RUNS:
-        return False
-    return language in _ALLOWED_SINGLE.get(run, {language})
 
 
 def _tokens(text: str, language: Language) -> Iterable[tuple[str, str]]:
@@ -158,8 +152,8 @@ def _unescaped(inside: str, mark: str) -> bool:
 _BARE = re.compile(r"[\w.,:/+=@%^-]+", re.ASCII)
 
 
-def _shell(text: str) -> str:
-    """One shell word: quoted parts and plain characters; no expansion, no pattern, no operator."""
+def _shell(text: str, *, several: bool) -> str:
+    """One shell word, or several: quoted parts and plain characters; no expansion, no pattern, no operator."""
     at = 0
     while at < len(text):
         char = text[at]
@@ -174,6 +168,8 @@ def _shell(text: str) -> str:
             at = end + 1
         elif match := _BARE.match(text, at):
             at = match.end()
+        elif several and char in " \t":
+            at += 1
         else:
             return f"it holds the character {char!r}, which a single shell word does not"
     return ""

@@ -1,0 +1,97 @@
+"""Plain lm_eval finds and runs the tasks: real command lines in real subprocesses."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ct_tasks.benchmarks.registry import GROUPS, TASKS
+from ct_tasks.errors import UnknownNameError
+from ct_tasks.lm_eval import generate_yaml
+from ct_tasks.lm_eval.hook import TASK_FOLDER
+from ct_tasks.lm_eval.options import check_metadata
+
+ROOT = Path(__file__).parents[2]
+
+
+def lm_eval(*arguments, **env):
+    command = [sys.executable, "-m", "lm_eval", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **env}, cwd=ROOT, timeout=280)
+
+
+def test_yaml_files_are_those_of_the_registry():
+    assert {p.name: p.read_text() for p in TASK_FOLDER.glob("*.yaml")} == generate_yaml.files()
+    assert len(generate_yaml.files()) == len(TASKS) + len(GROUPS)
+
+
+def test_nothing_heavy_is_imported_at_python_start():
+    script = "import sys; print(len([m for m in sys.modules if m.split('.')[0] in ('lm_eval', 'torch', 'transformers', 'datasets', 'yaml', 'radon')])); print('ct_tasks._autoload' in sys.modules)"
+    heavy, loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert heavy == "0"
+    assert loaded == "True"
+
+
+@pytest.mark.slow
+def test_tasks_are_listed_and_can_be_switched_off():
+    listed = lm_eval("ls", "groups")
+    assert all(group in listed.stdout for group in GROUPS), listed.stderr[-2000:]
+    assert "codethinker_main" not in lm_eval("ls", "groups", CT_TASKS_NO_AUTOLOAD="1").stdout
+
+
+@pytest.mark.slow
+def test_run_with_repeats_logs_every_generation(tmp_path):
+    metadata = json.dumps({"paradigm": "direct", "repeats": 3})
+    done = lm_eval("run", "--model", "dummy", "--tasks", "ct_mini", "--limit", "2", "--metadata", metadata, "--log_samples", "--output_path", str(tmp_path))
+    assert done.returncode == 0, done.stderr[-3000:]
+    results = json.loads(next(tmp_path.rglob("results_*.json")).read_text())
+    found = results["results"]["ct_mini"]
+    assert found["acc,score"] == 0
+    assert {"acc_std,score", "pass@1,score", "pass@2,score", "no_answer,score"} <= found.keys()
+    options = results["configs"]["ct_mini"]["metadata"]["ct_options"]
+    assert (options["paradigm"], options["repeats"]) == ("direct", 3)
+    samples = [json.loads(line) for line in next(tmp_path.rglob("samples_ct_mini*.jsonl")).read_text().splitlines()]
+    assert len(samples) == 2
+    assert all(len(s["resps"][0]) == 3 and len(s["filtered_resps"][0]) == 3 for s in samples)
+    assert "holds an answer" in done.stderr or "no_answer" in json.dumps(samples)
+
+
+@pytest.mark.slow
+def test_an_unknown_paradigm_is_refused_before_the_model_loads():
+    done = lm_eval("run", "--model", "hf", "--model_args", "pretrained=/no/such/model", "--tasks", "ct_mini", "--metadata", '{"paradigm": "contrra"}')
+    assert done.returncode != 0
+    assert "did you mean contra" in done.stderr
+    assert "/no/such/model" not in done.stderr.split("UnknownNameError")[-1]
+
+
+@pytest.mark.slow
+def test_a_glob_expanded_by_the_shell_is_explained():
+    done = lm_eval("run", "--model", "dummy", "--tasks", "ct_tasks,ct_train")
+    assert "Quote it" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("metadata", "match"),
+    [({"paradigm": "contrra"}, "contra"), ({"paradigms": "cot"}, "paradigm"), ({"repeat": 3}, "repeats"), ({"segmentation": "statements"}, "statement")],
+)
+def test_misspelt_options_are_suggested(metadata, match):
+    with pytest.raises(UnknownNameError, match=f"did you mean.*{match}"):
+        check_metadata(metadata)
+
+
+def test_model_arguments_in_the_metadata_are_left_alone():
+    options = check_metadata({"pretrained": "x", "dtype": "float32", "backend": "causal", "paradigm": "cot", "config_source": "y"})
+    assert options.paradigm == "cot"
+    assert options.backend == "local"
+
+
+@pytest.mark.slow
+@pytest.mark.model
+def test_a_real_model_runs(smollm2, tmp_path):
+    done = lm_eval("run", "--model", "hf", "--model_args", f"pretrained={smollm2},dtype=float32", "--device", "cpu", "--tasks", "ct_mini", "--limit", "2",
+                   "--apply_chat_template", "--metadata", '{"paradigm": "direct"}', "--gen_kwargs", "max_gen_toks=16", "--output_path", str(tmp_path))
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(next(tmp_path.rglob("results_*.json")).read_text())["results"]["ct_mini"]
+    assert 0 < found["tokens_out,score"] <= 16
