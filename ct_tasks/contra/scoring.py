@@ -28,12 +28,20 @@ class RewardOptions:
 
 @dataclass(frozen=True, slots=True)
 class BlockVerdict:
-    """One true block against the prediction. ``wrong`` names variables whose value differs, is missing or is invented."""
+    """One true block against the prediction. ``wrong`` names variables whose value differs, is missing or is invented.
+
+    ``start``, ``stop``, ``weight`` and ``truth`` (its LOCALS) are the true block's; ``predicted`` is the LOCALS text that the
+    model wrote, None where it has no such block.
+    """
 
     code_ok: bool
     locals_ok: bool
     wrong: tuple[str, ...]
     predicted: str | None
+    start: int
+    stop: int
+    weight: int
+    truth: str
 
     @property
     def right(self) -> bool:
@@ -120,19 +128,19 @@ def _share(deltas: Sequence[bool], truth: Truth, options: RewardOptions) -> floa
 
 
 def _verdicts(predicted: Sequence[ParsedBlock], truth: Truth) -> tuple[BlockVerdict, ...]:
-    missing = BlockVerdict(False, False, (), None)
-    return tuple(
-        _verdict(predicted[t], block) if t < len(predicted) else missing for t, block in enumerate(truth.blocks)
-    )
+    return tuple(_verdict(predicted[t] if t < len(predicted) else None, block) for t, block in enumerate(truth.blocks))
 
 
-def _verdict(mine: ParsedBlock, true: Block) -> BlockVerdict:
+def _verdict(mine: ParsedBlock | None, true: Block) -> BlockVerdict:
+    where = (true.start, true.stop, true.weight, true.locals_text)
+    if mine is None:
+        return BlockVerdict(False, False, (), None, *where)
     code_ok = mine.numbers == tuple(range(true.start, true.stop)) and all(
         a.strip() == b.strip() for a, b in zip(mine.lines, true.lines, strict=True)
     )
     if mine.locals_text == true.locals_text:
-        return BlockVerdict(code_ok, True, (), mine.locals_text)
+        return BlockVerdict(code_ok, True, (), mine.locals_text, *where)
     found = mine.locals if mine.locals is not None else {}
     wrong = [name for name, value in true.locals.items() if name not in found or not literals.same(found[name], value)]
     wrong += [str(name) for name in found if name not in true.locals]
-    return BlockVerdict(code_ok, mine.locals is not None and not wrong, tuple(wrong), mine.locals_text)
+    return BlockVerdict(code_ok, mine.locals is not None and not wrong, tuple(wrong), mine.locals_text, *where)

@@ -1,0 +1,195 @@
+"""Runs from lm-eval's result folders: ours and plain ones, old and new, and what is left of damaged ones."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ct_tasks.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class TaskResult:
+    """One task of one run: metric name to value (filter names dropped), standard errors, number of documents."""
+
+    metrics: dict[str, float]
+    errors: dict[str, float]
+    n: int
+    samples: Path | None
+    higher: dict[str, bool]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One evaluation: a model in one paradigm. ``stage`` (base, sft, grpo ...) comes from the metadata when it is given."""
+
+    path: Path
+    model: str
+    paradigm: str
+    stage: str
+    date: float
+    seconds: float | None
+    tasks: dict[str, TaskResult] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """How tables call it."""
+        return " · ".join(part for part in (self.model, self.stage, self.paradigm) if part)
+
+
+def read_runs(folders: Sequence[Path]) -> tuple[list[Run], list[str]]:
+    """All runs below ``folders``, oldest first, and one sentence for everything that could not be read.
+
+    Raises ``ConfigError`` when a folder does not exist or not one run is found.
+    """
+    runs: list[Run] = []
+    problems: list[str] = []
+    for folder in folders:
+        if not folder.exists():
+            raise ConfigError(f"{folder} does not exist")
+        files = sorted(folder.rglob("results*.json")) if folder.is_dir() else [folder]
+        for file in files:
+            try:
+                runs.append(_run(file))
+            except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+                problems.append(f"{file} is left out: {type(error).__name__}: {str(error)[:120]}")
+        if folder.is_dir() and not files:
+            left = len(list(folder.rglob("samples_*.jsonl")))
+            problems.append(
+                f"{folder} has no results file"
+                + (f", only {left} samples files: the run did not finish" if left else "")
+            )
+    if not runs:
+        raise ConfigError(
+            "no result was found; " + ("; ".join(problems) or "give folders that lm_eval wrote with --output_path")
+        )
+    return sorted(runs, key=lambda r: r.date), problems
+
+
+def _run(file: Path) -> Run:
+    data = json.loads(file.read_text())
+    results = data["results"]
+    if not isinstance(results, dict):
+        raise ValueError("its results are not a mapping")
+    configs = data.get("configs", {})
+    groups = set(data.get("group_subtasks") or {}) | set(data.get("groups") or {})
+    stamp = file.name.removeprefix("results_").removesuffix(".json")
+    tasks = {}
+    options: dict[str, Any] = {}
+    metadata: dict[str, Any] = {}
+    for name, row in results.items():
+        if name in groups and name not in configs:
+            continue
+        metadata = (configs.get(name) or {}).get("metadata") or metadata
+        options = metadata.get("ct_options") or options if isinstance(metadata, dict) else options
+        samples = file.with_name(f"samples_{name}_{stamp}.jsonl")
+        tasks[name] = _task(name, row, data, samples if samples.is_file() else None)
+    if not tasks:
+        raise ValueError("it names no task")
+    model = str(data.get("model_name") or (data.get("config") or {}).get("model") or "unknown")
+    paradigm = str(options.get("paradigm") or ("default" if options else ""))
+    stage = str(metadata.get("stage", "")) if isinstance(metadata, dict) else ""
+    seconds = data.get("total_evaluation_time_seconds")
+    return Run(
+        file, Path(model).name if "/" in model and model.startswith(("/", ".")) else model, paradigm, stage,
+        float(data.get("date") or file.stat().st_mtime), float(seconds) if seconds else None, tasks, options,
+    )  # fmt: skip
+
+
+def _task(name: str, row: dict[str, Any], data: dict[str, Any], samples: Path | None) -> TaskResult:
+    metrics: dict[str, float] = {}
+    errors: dict[str, float] = {}
+    for key, value in row.items():
+        metric = key.partition(",")[0]
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float))
+            or not math.isfinite(value)
+            or metric == "sample_len"
+        ):
+            continue
+        if metric.endswith("_stderr"):
+            errors.setdefault(metric.removesuffix("_stderr"), float(value))
+        else:
+            metrics.setdefault(metric, float(value))
+    counts = (data.get("n-samples") or {}).get(name) or {}
+    n = int(counts.get("effective") or row.get("sample_len") or 0)
+    return TaskResult(metrics, errors, n, samples, (data.get("higher_is_better") or {}).get(name) or {})
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One document of a samples file: replies, and a verdict row for each (ours), or the document's own metrics."""
+
+    id: str
+    group: str
+    prompt: str
+    target: str
+    replies: list[str]
+    verdicts: list[dict[str, Any]]
+
+    @property
+    def acc(self) -> float | None:
+        """Mean accuracy over the replies that have a verdict."""
+        known = [
+            float(v["acc"]) for v in self.verdicts if v.get("status") != "harness_error" and v.get("acc") is not None
+        ]
+        return sum(known) / len(known) if known else None
+
+
+def read_samples(path: Path, problems: list[str] | None = None) -> Iterator[Sample]:
+    """Samples of one task. A torn or foreign line is skipped and named in ``problems``."""
+    seen: set[str] = set()
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                sample = _sample(json.loads(line))
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                if problems is not None:
+                    problems.append(f"{path.name}:{number} is left out: {type(error).__name__}")
+                continue
+            if sample.id in seen:
+                if problems is not None:
+                    problems.append(f"{path.name}:{number}: the id {sample.id} occurs twice; the first counts")
+                continue
+            seen.add(sample.id)
+            yield sample
+
+
+def _sample(row: dict[str, Any]) -> Sample:
+    doc = row["doc"]
+    identity = str(doc.get("id", row.get("doc_id"))) if isinstance(doc, dict) else str(row.get("doc_id"))
+    arguments = row.get("arguments") or {}
+    first = arguments.get("gen_args_0", {}) if isinstance(arguments, dict) else {}
+    prompt = first.get("arg_0", "") if isinstance(first, dict) else ""
+    replies = [
+        str(text) for group in row.get("resps") or [] for text in (group if isinstance(group, list) else [group])
+    ]
+    verdicts: list[dict[str, Any]] = []
+    for group in row.get("filtered_resps") or []:
+        for text in group if isinstance(group, list) else [group]:
+            try:
+                verdict = json.loads(text) if isinstance(text, str) else None
+            except ValueError:
+                verdict = None
+            if isinstance(verdict, dict) and "status" in verdict:
+                verdicts.append(verdict)
+    if not verdicts:  # a task of lm-eval's own: its metrics are all there is
+        names = ("acc", "exact_match", "pass@1", "pass_at_1")
+        score = next((row[n] for n in names if isinstance(row.get(n), (int, float))), None)
+        answer = row.get("filtered_resps")
+        verdicts = [
+            {
+                "acc": score,
+                "status": "" if score is None else "right" if score else "wrong",
+                "answer": str(answer)[:2000],
+                "reason": "",
+            }
+        ]
+    group = str(doc.get("group") or identity) if isinstance(doc, dict) else identity
+    return Sample(identity, group, str(prompt), str(row.get("target", "")), replies, verdicts)

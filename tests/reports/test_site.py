@@ -1,0 +1,157 @@
+"""The site in a real browser, opened from a file: load, sort, filter, open, keyboard, deep link, two runs, hostile text."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ct_tasks.cli.main import main
+from ct_tasks.contra.scoring import score_trace
+from ct_tasks.contra.trace import render
+from ct_tasks.contra.tracer import trace_call
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+HOSTILE = {
+    "script": "</script><script>document.title='owned'</script>", "image": "<img src=x onerror=\"document.title='owned'\">", "svg": "<svg onload=\"document.title='owned'\">",
+    "link": "<a href=\"javascript:document.title='owned'\">x</a>", "comment": "<!-- <script>", "override": "\u202etxet desrever\u202c", "nul": "a\x00b", "ansi": "\x1b[31mred\x1b[0m\x1b]0;owned\x07",
+    "long line": "x" * 100_000, "many lines": "y\n" * 20_000, "separators": "a\u2028b\u2029c", "surrogate": "\\ud800", "template": "${document.title='owned'}", "entities": "&lt;b&gt; &#0;",
+}
+TRUTH = trace_call("def f(n):\n    a = n + 1\n    b = a * 2\n    while b > 9:\n        b -= 5\n    return b", "f(4)")
+
+
+def write_run(folder: Path, model: str, paradigm: str, change: str, n: int = 30) -> None:
+    folder.mkdir(parents=True)
+    rows = []
+    for i in range(n):
+        text = render(TRUTH)
+        if i % 3 == 1:
+            text = text.replace("'b': 10", "'b': 11")
+        if i % 3 == 2:
+            text = text.replace("== 5", "== 6") if change == "answer" else text
+        reply = list(HOSTILE.values())[i % len(HOSTILE)] if i >= n - len(HOSTILE) else text
+        score = score_trace(reply, TRUTH)
+        verdict = {"acc": score.answer_right, "status": "right" if score.answer_right else "wrong" if score.answer else "no_answer", "answer": reply[:500], "reason": reply[:50], "rcs": score.rcs, "r_proc": score.r_proc,
+                   "reward": score.reward, "hack": float(score.hack), "detail": {"trace": score.to_json()}}
+        rows.append({"doc_id": i, "doc": {"id": f"s{i}", "group": f"g{i // 2}", "data": "{}"}, "target": "gold", "arguments": {"gen_args_0": {"arg_0": "prompt " + reply[:100], "arg_1": {}}}, "resps": [[reply]], "filtered_resps": [[json.dumps(verdict)]], "acc": verdict["acc"]})
+    (folder / "samples_ct_mini_x.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+    acc = sum(r["acc"] for r in rows) / n
+    results = {"results": {"ct_mini": {"acc,score": acc, "acc_stderr,score": 0.01, "rcs,score": 0.5}, "plain_task": {"exact_match,none": 0.25}}, "configs": {"ct_mini": {"metadata": {"ct_options": {"paradigm": paradigm}}}, "plain_task": {}},
+               "n-samples": {"ct_mini": {"effective": n}, "plain_task": {"effective": 4}}, "model_name": model, "date": 1.0 + len(model), "total_evaluation_time_seconds": "12.5", "higher_is_better": {"ct_mini": {"acc": True}}}
+    (folder / "results_x.json").write_text(json.dumps(results))
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    root = tmp_path_factory.mktemp("site")
+    write_run(root / "a", "model-one", "contra", "answer")
+    write_run(root / "b", "a-rather-long-model-name-with-many-parts-7b-instruct", "direct", "none")
+    (root / "broken").mkdir()
+    (root / "broken" / "results_y.json").write_text('{"results": {')
+    assert main(["report", str(root), "--out", str(root / "out")]) == 0
+    return root / "out"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory, request):
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    chromium = request.getfixturevalue("chromium")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for flag in ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    yield driver
+    driver.quit()
+
+
+def wait(browser, script, *arguments):
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    return WebDriverWait(browser, 20).until(lambda b: b.execute_script(f"return {script}", *arguments))
+
+
+def quiet(browser):
+    """No console message, nothing asked of anything but files."""
+    assert [e for e in browser.get_log("browser") if e["level"] == "SEVERE"] == []
+    urls = [m["params"]["request"]["url"] for e in browser.get_log("performance") if (m := json.loads(e["message"])["message"])["method"] == "Network.requestWillBeSent"]
+    assert all(u.startswith(("file:", "data:", "chrome:")) for u in urls), urls
+
+
+@pytest.mark.parametrize("size", [(1300, 900), (390, 800)])
+def test_leaderboard(browser, site, size):
+    browser.set_window_size(*size)
+    browser.get(f"file://{site}/index.html")
+    assert wait(browser, "document.querySelectorAll('#board tbody tr').length") == 4
+    values = "[...document.querySelectorAll('#board tbody tr')].map(r => r.children[3].textContent)"
+    browser.execute_script("[...document.querySelectorAll('#board th button')].find(b => b.textContent === 'accuracy').click()")
+    up = [float(v) for v in wait(browser, values)]
+    assert up == sorted(up)
+    browser.execute_script("[...document.querySelectorAll('#board th button')].find(b => b.textContent === 'accuracy').click()")
+    down = [float(v) for v in browser.execute_script(f"return {values}")]
+    assert down == sorted(down, reverse=True) != up
+    browser.find_element("id", "board-filter").send_keys("model-one plain")
+    assert wait(browser, "document.querySelectorAll('#board tbody tr').length === 1")
+    assert "12.5" not in browser.page_source
+    assert "results_y.json is left out" in browser.execute_script("return document.getElementById('problems').textContent")
+    browser.save_screenshot(str(site / f"board-{size[0]}.png"))
+    quiet(browser)
+
+
+@pytest.mark.parametrize("size", [(1300, 900), (390, 800)])
+def test_explorer(browser, site, size):
+    browser.set_window_size(*size)
+    browser.get("about:blank")
+    browser.get(f"file://{site}/index.html#samples?run=r0&task=ct_mini&id=s1")
+    assert wait(browser, "document.querySelector('#sample h2')?.textContent") == "ct_mini / s1"
+    assert browser.execute_script("return [...document.querySelectorAll('.block')].map(b => b.classList[1])") == ["right", "wrong", "after"]
+    assert "wrong: b" in browser.execute_script("return document.querySelector('.block.wrong').textContent")
+    body = browser.find_element("tag name", "body")
+    body.send_keys("j")
+    assert wait(browser, "document.querySelector('#sample h2').textContent === 'ct_mini / s2'")
+    assert "id=s2" in browser.current_url
+    body.send_keys("k")
+    wait(browser, "document.querySelector('#sample h2').textContent === 'ct_mini / s1'")
+    browser.execute_script("const s = document.getElementById('sample-show'); s.value = 'hack'; s.dispatchEvent(new Event('change'))")
+    assert wait(browser, "document.getElementById('sample-count').textContent.startsWith('5 of 30')")
+    browser.execute_script("const s = document.getElementById('sample-show'); s.value = ''; s.dispatchEvent(new Event('change'))")
+    browser.execute_script("const s = document.getElementById('sample-other'); s.value = 'r1'; s.dispatchEvent(new Event('change'))")
+    assert wait(browser, "document.querySelectorAll('#sample .beside > div').length === 2")
+    browser.save_screenshot(str(site / f"explorer-{size[0]}.png"))
+    quiet(browser)
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_text_is_shown_as_text(browser, site, kind):
+    number = 30 - len(HOSTILE) + (list(HOSTILE).index(kind) - (30 - len(HOSTILE))) % len(HOSTILE)
+    browser.get("about:blank")
+    browser.get(f"file://{site}/index.html#samples?run=r0&task=ct_mini&id=s{number}")
+    wait(browser, f"document.querySelector('#sample h2')?.textContent === 'ct_mini / s{number}'")
+    assert browser.title == "CodeThinker-eval report"
+    shown = browser.execute_script("return [...document.querySelectorAll('#sample pre')].map(p => p.textContent).join('\\n')")
+    expected = HOSTILE[kind][:40].replace("\x00", "\\u0000").replace("\x1b", "\\u001b").replace("\u202e", "\\u202e").replace("\u202c", "\\u202c").replace("\x07", "\\u0007")
+    assert expected in shown
+    assert browser.execute_script("return document.querySelectorAll('#sample script, #sample img, #sample svg, #sample a').length") == 0
+    assert browser.execute_script("return document.documentElement.scrollWidth <= window.innerWidth + 1")
+    quiet(browser)
+
+
+@pytest.mark.parametrize("view", ["#board", "#samples?run=r0&task=ct_mini&id=s1&other=r1"])
+def test_accessibility(browser, site, view):
+    axe = Path(os.environ.get("CT_AXE", "node_modules/axe-core/axe.min.js"))
+    if not axe.is_file():
+        from conftest import missing
+
+        missing("axe-core is not installed (npm install axe-core, or CT_AXE)")
+    browser.set_window_size(1300, 900)
+    browser.get("about:blank")
+    browser.get(f"file://{site}/index.html{view}")
+    wait(browser, "document.querySelectorAll('#board tbody tr, #sample h2').length")
+    browser.execute_script(axe.read_text())
+    found = browser.execute_async_script("const done = arguments[0]; axe.run().then(r => done(r.violations.map(v => [v.id, v.nodes.length, v.nodes[0].html.slice(0, 120)])))")
+    assert found == []

@@ -1,0 +1,63 @@
+"""Intervals and tests against scipy and statsmodels, and the edges."""
+
+import math
+import random
+
+import pytest
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
+
+from ct_tasks.reports.statistics import clustered_error, holm, mcnemar, paired_bootstrap, wilson
+
+
+@pytest.mark.parametrize(("right", "n"), [(0, 25), (25, 25), (1, 1), (0, 1), (13, 25), (400, 800), (1, 10_000)])
+def test_wilson(right, n):
+    assert wilson(right, n) == pytest.approx(proportion_confint(right, n, method="wilson"), abs=1e-9)
+
+
+def test_wilson_of_nothing():
+    assert wilson(0, 0) is None
+
+
+@pytest.mark.parametrize(("b", "c"), [(0, 0), (0, 1), (5, 5), (3, 12), (0, 30), (100, 140)])
+def test_mcnemar(b, c):
+    expected = 1.0 if b + c == 0 else stats.binomtest(min(b, c), b + c, 0.5).pvalue
+    assert mcnemar(b, c) == pytest.approx(min(1.0, expected), abs=1e-9)
+
+
+def test_holm():
+    p = {"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.5}
+    assert [holm(p)[k] for k in p] == pytest.approx(multipletests(list(p.values()), method="holm")[1], abs=1e-12)
+    assert holm({}) == {}
+
+
+def test_clustered_error_is_the_plain_one_when_nothing_is_clustered():
+    draw = random.Random(0)
+    values = [float(draw.random() < 0.4) for _ in range(200)]
+    assert clustered_error(values, list(map(str, range(200)))) == pytest.approx(stats.sem(values), abs=1e-12)
+    together = clustered_error(values + values, list(map(str, range(200))) * 2)
+    assert together == pytest.approx(stats.sem(values), abs=1e-12)
+    assert clustered_error([1.0], ["a"]) is None
+    assert clustered_error([], []) is None
+
+
+def test_paired_bootstrap_is_near_the_normal_interval():
+    draw = random.Random(1)
+    a = [float(draw.random() < 0.5) for _ in range(400)]
+    b = [float(draw.random() < 0.6) for _ in range(400)]
+    found = paired_bootstrap(a, b, list(map(str, range(400))))
+    differences = [y - x for x, y in zip(a, b, strict=True)]
+    spread = 1.96 * stats.sem(differences)
+    assert found.mean == pytest.approx(sum(differences) / 400)
+    assert found.low == pytest.approx(found.mean - spread, abs=0.012)
+    assert found.high == pytest.approx(found.mean + spread, abs=0.012)
+
+
+def test_paired_bootstrap_edges():
+    assert paired_bootstrap([], [], []) is None
+    same = paired_bootstrap([1.0, 0.0], [1.0, 0.0], ["a", "b"])
+    assert (same.mean, same.low, same.high) == (0, 0, 0)
+    one = paired_bootstrap([0.0], [1.0], ["a"])
+    assert (one.mean, one.low, one.high) == (1, 1, 1)
+    assert math.isfinite(paired_bootstrap([0.0, 1.0, 1.0], [1.0, 1.0, 0.0], ["a", "a", "b"]).low)
