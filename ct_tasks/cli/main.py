@@ -52,7 +52,12 @@ def dispatch(package: str, commands: Mapping[str, str], argv: Sequence[str]) -> 
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.add_arguments(parser)
-        code: int = module.main(parser.parse_args(argv[1:]))
+        args, rest = parser.parse_known_args(argv[1:])
+        if getattr(module, "PASS_THROUGH", False):
+            args.rest = rest
+        elif rest:
+            parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        code: int = module.main(args)
         return code
     except CodeThinkerError as error:
         print(f"{program}: {error}", file=sys.stderr)

@@ -1,0 +1,96 @@
+"""lm_eval's own arguments, with a journal: killed at any moment, the same command goes on where it was.
+
+    python -m ct_tasks run --run_dir runs/base --model hf --model_args pretrained=MODEL --tasks ct_mini \
+        --metadata '{"repeats": 5}' --gen_kwargs temperature=0.8,do_sample=True
+
+Everything that is not listed below goes to `lm_eval run`. The folder keeps the journal, the exact command, versions and
+data sources, and lm_eval's results and samples.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import json
+import platform
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from ct_tasks.errors import ConfigError, HarnessError
+from ct_tasks.lm_eval.journal import Journal, journaled
+
+PASS_THROUGH = True  # unknown arguments are lm_eval's
+PACKAGES = ("codethinker-eval", "lm-eval", "torch", "transformers", "vllm", "datasets", "peft")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--run_dir", type=Path, required=True, help="folder of this run; the same folder goes on")
+    parser.add_argument("--chunk", type=int, default=16, help="requests between two syncs of the journal (default 16)")
+    parser.add_argument("--run_seed", type=int, default=0, help="seed of sampled generation")
+
+
+def main(args: argparse.Namespace) -> int:
+    rest: list[str] = args.rest
+    journal = Journal(args.run_dir)
+    try:
+        _keep_config(args.run_dir, {"lm_eval": rest, "chunk": args.chunk, "run_seed": args.run_seed}, len(journal.done))
+        start = time.time()
+        _lm_eval(rest, args, journal)
+        with (args.run_dir / "timing.jsonl").open("a") as file:
+            file.write(json.dumps({"seconds": round(time.time() - start, 1), "generations": len(journal.done)}) + "\n")
+    finally:
+        journal.close()
+    return 0
+
+
+def _keep_config(folder: Path, config: dict[str, Any], done: int) -> None:
+    """Write the command beside the journal, or refuse to go on with another one."""
+    path = folder / "config.json"
+    if path.exists():
+        before = json.loads(path.read_text())["config"]
+        changed = [k for k in config if before.get(k) != config[k]]
+        if changed and done:
+            old, new = before.get(changed[0]), config[changed[0]]
+            raise ConfigError(
+                f"{folder} was begun with {changed[0]} = {old}, now it is {new}; give the same command or another --run_dir"
+            )
+    versions = {}
+    for name in PACKAGES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            versions[name] = ""
+    kept = {
+        "config": config,
+        "versions": {**versions, "python": platform.python_version()},
+        "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+    }
+    path.write_text(json.dumps(kept, indent=1) + "\n")
+
+
+def _lm_eval(rest: list[str], args: argparse.Namespace, journal: Journal) -> None:
+    from lm_eval import evaluator
+    from lm_eval.__main__ import cli_evaluate
+
+    evaluate = evaluator.evaluate
+
+    def with_journal(lm: Any, *positional: Any, **named: Any) -> Any:
+        lm.generate_until = journaled(lm.generate_until, journal, chunk=args.chunk, seed=args.run_seed)
+        return evaluate(lm, *positional, **named)
+
+    evaluator.evaluate = with_journal
+    before = sys.argv
+    output = [] if "--output_path" in rest else ["--output_path", str(args.run_dir / "results")]
+    samples = [] if "--log_samples" in rest else ["--log_samples"]
+    sys.argv = ["lm_eval", "run", *[a for a in rest if a != "run"], *output, *samples]
+    try:
+        cli_evaluate()
+    except SystemExit as ended:
+        if ended.code not in (None, 0):
+            raise HarnessError(
+                f"lm_eval ended with exit code {ended.code}; what was generated is kept in {args.run_dir}"
+            ) from None
+    finally:
+        evaluator.evaluate, sys.argv = evaluate, before

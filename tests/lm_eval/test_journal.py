@@ -1,0 +1,138 @@
+"""The journal: kills, torn lines, full disks, two writers; and a real sampled run killed and resumed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from types import SimpleNamespace
+
+import pytest
+
+from ct_tasks.errors import ConfigError, HarnessError
+from ct_tasks.lm_eval.journal import Journal, journaled, keys
+
+
+def request(task, doc, prompt="p", **settings):
+    return SimpleNamespace(task_name=task, doc_id=doc, idx=0, args=(prompt, settings))
+
+
+class Model:
+    """Random texts from the seeded generator; counts what it was asked and dies when told to."""
+
+    def __init__(self, die_after=10**9):
+        self.asked, self.die_after = Counter(), die_after
+
+    def generate_until(self, requests):
+        import random
+
+        if self.die_after <= 0:
+            raise KeyboardInterrupt
+        self.die_after -= 1
+        self.asked.update(f"{r.task_name}{r.doc_id}" for r in requests)
+        return [str(random.random()) for _ in requests]
+
+
+def requests():
+    one = [request("t", i) for i in range(25)]
+    return [r for r in one for _ in range(3)]
+
+
+def run(folder, model):
+    journal = Journal(folder)
+    try:
+        return journaled(model.generate_until, journal, chunk=7, seed=1)(requests())
+    finally:
+        journal.close()
+
+
+def test_killed_anywhere_equals_never_killed(tmp_path):
+    whole = run(tmp_path / "whole", Model())
+    assert len(set(whole)) == 75
+    for kill in (0, 1, 5, 10):
+        with pytest.raises(KeyboardInterrupt):
+            run(tmp_path / f"k{kill}", Model(kill))
+        again = Model()
+        assert run(tmp_path / f"k{kill}", again) == whole
+        assert sum(again.asked.values()) == 75 - 7 * kill
+        rows = [json.loads(line)["key"] for line in (tmp_path / f"k{kill}" / "generations.jsonl").read_text().splitlines()]
+        assert len(rows) == len(set(rows)) == 75
+
+
+def test_a_torn_last_line_is_repaired(tmp_path):
+    whole = run(tmp_path, Model())
+    path = tmp_path / "generations.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:14]) + lines[14][:20])
+    assert run(tmp_path, Model()) == whole
+    path.write_bytes(b"nonsense\n" + path.read_bytes())
+    with pytest.raises(ConfigError, match=r"generations\.jsonl:1 is damaged"):
+        Journal(tmp_path)
+
+
+def test_two_writers_are_refused(tmp_path):
+    first = Journal(tmp_path)
+    with pytest.raises(ConfigError, match="another run"):
+        Journal(tmp_path)
+    first.close()
+    Journal(tmp_path).close()
+
+
+def test_repeats_and_settings_have_keys_of_their_own():
+    assert len(set(keys(requests()))) == 75
+    assert keys([request("t", 0, until=["a"])]) != keys([request("t", 0, until=["b"])])
+    assert keys([request("t", 0, "p")]) != keys([request("t", 0, "q")])
+
+
+@pytest.mark.slow
+def test_a_full_disk_loses_nothing(tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(disk)], capture_output=True).returncode:
+        pytest.skip("no right to mount a small disk")
+    try:
+        journal = Journal(disk)
+        texts = journaled(lambda r: ["x" * 900] * len(r), journal, chunk=3, seed=0)
+        with pytest.raises(HarnessError, match="is full"):
+            texts([request("t", i) for i in range(60)])
+        journal.close()
+        rows = (disk / "generations.jsonl").read_text().splitlines()
+        assert rows
+        assert all(json.loads(line)["text"] == "x" * 900 for line in rows)
+        assert len(rows) % 3 == 0
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+@pytest.mark.slow
+@pytest.mark.model
+def test_a_real_sampled_run_survives_kill(smollm2, tmp_path):
+    arguments = ["--chunk", "4", "--model", "hf", "--model_args", f"pretrained={smollm2},dtype=float32", "--device", "cpu", "--tasks", "ct_mini", "--limit", "4", "--batch_size", "4", "--apply_chat_template",
+                 "--metadata", '{"paradigm": "direct", "repeats": 3}', "--gen_kwargs", "max_gen_toks=12,do_sample=True,temperature=0.9"]
+
+    def start(folder):
+        return subprocess.Popen([sys.executable, "-m", "ct_tasks", "run", "--run_dir", str(folder), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    whole = start(tmp_path / "whole")
+    assert whole.wait(250) == 0, whole.stderr.read()[-3000:]
+    killed = start(tmp_path / "killed")
+    journal = tmp_path / "killed" / "generations.jsonl"
+    while killed.poll() is None and not (journal.exists() and journal.read_bytes().count(b"\n") >= 4):
+        time.sleep(0.05)
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.wait()
+    assert 4 <= journal.read_bytes().count(b"\n") <= 12
+    resumed = start(tmp_path / "killed")
+    assert resumed.wait(250) == 0, resumed.stderr.read()[-3000:]
+
+    def results(folder):
+        return json.loads(next((folder / "results").rglob("results_*.json")).read_text())["results"]["ct_mini"]
+
+    def texts(folder):
+        return {r["key"]: r["text"] for r in map(json.loads, (folder / "generations.jsonl").read_text().splitlines())}
+
+    assert texts(tmp_path / "whole") == texts(tmp_path / "killed")
+    assert len(texts(tmp_path / "whole")) == 12
+    assert results(tmp_path / "whole") == results(tmp_path / "killed")
