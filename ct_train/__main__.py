@@ -1,0 +1,22 @@
+"""``python -m ct_train``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+
+from ct_tasks.cli.main import dispatch
+
+COMMANDS: Mapping[str, str] = {
+    "reward": "score saved rollouts with any reward",
+    "grpo": "GRPO with the consistency reward and Dynamic Beam Sampling",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one subcommand; the exit code."""
+    return dispatch("ct_train", COMMANDS, sys.argv[1:] if argv is None else argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

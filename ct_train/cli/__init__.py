@@ -1,0 +1,1 @@
+"""``python -m ct_train``: one file a subcommand, imported only when it is asked for."""

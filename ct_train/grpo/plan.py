@@ -1,0 +1,61 @@
+"""What a run will do and roughly need, without loading the model: printed by a dry run."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from ct_train.grpo.config import GrpoSettings, Schedule
+
+
+def plan(settings: GrpoSettings, schedule: Schedule, rows: int) -> dict[str, Any]:
+    """Steps, rollouts and an estimate of memory in GiB a process.
+
+    Memory: weights and gradients in the training precision, AdamW's two moments and the master copy in fp32 for what is
+    trained, the largest logits tensor (batch x response x vocabulary, fp32, twice), and vLLM's share where it is
+    colocated. Activations depend on the kernel and are not in it.
+    """
+    per_rollout = min(settings.prompts_per_rollout, rows)
+    updates = math.ceil(rows * settings.epochs / settings.prompts_per_update)
+    found: dict[str, Any] = {
+        "rows": rows,
+        "updates": settings.max_steps if settings.max_steps > 0 else updates,
+        "prompts_per_rollout": per_rollout,
+        "completions_per_rollout": settings.prompts_per_rollout * settings.group_size,
+        "regular_per_group": settings.regular,
+        "dbs_per_group": settings.group_size - settings.regular,
+        "gradient_accumulation": schedule.accumulation,
+        "forward_passes_per_rollout": schedule.steps_per_generation,
+    }
+    size = parameters(settings.model)
+    if size is None:
+        found["memory"] = f"no config.json at {settings.model}, so the model's size is not known here"
+        return found
+    count, vocabulary, hidden, layers = size
+    trained = count if settings.lora.r == 0 else 2 * settings.lora.r * hidden * layers * 7 * 2
+    width = 2 if settings.bf16 else 4
+    logits = 2 * settings.completions_per_device * settings.max_response_tokens * vocabulary * 4
+    gib = 2**30
+    found["parameters"] = count
+    found["memory_gib"] = {
+        "weights": round(count * width / gib, 2),
+        "trained": round(trained * (width + 12) / gib, 2),
+        "logits": round(logits / gib, 2),
+    }
+    return found
+
+
+def parameters(model: str) -> tuple[int, int, int, int] | None:
+    """(parameters, vocabulary, hidden size, layers) from a local ``config.json`` of the Llama or Qwen kind; None without one."""
+    path = Path(model) / "config.json"
+    if not path.is_file():
+        return None
+    c = json.loads(path.read_text())
+    hidden, layers, vocabulary = c["hidden_size"], c["num_hidden_layers"], c["vocab_size"]
+    heads = c["num_attention_heads"]
+    key_values = c.get("num_key_value_heads", heads) * (c.get("head_dim") or hidden // heads)
+    layer = hidden * (2 * hidden + 2 * key_values) + 3 * hidden * c["intermediate_size"] + 2 * hidden
+    embeddings = vocabulary * hidden * (1 if c.get("tie_word_embeddings") else 2)
+    return layers * layer + embeddings + hidden, vocabulary, hidden, layers
