@@ -1,0 +1,96 @@
+"""What the code-generation benchmarks share: prompts, sampling, extraction, statuses, hostile replies."""
+
+from __future__ import annotations
+
+import logging
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from ct_tasks.benchmarks.base import Answer, Benchmark, Domain, Generation, Item
+from ct_tasks.benchmarks.codegen.extract import Program, find_program
+from ct_tasks.options import TaskOptions
+from ct_tasks.score import Score
+
+log = logging.getLogger(__name__)
+
+CHAT = ("Write a self-contained Python solution to the following problem. Reply with one Python code block that defines "
+        "`{entry}`.\n\n{problem}")
+
+
+class CodeBenchmark(Benchmark):
+    """A program is taken from each reply, run on the benchmark's inputs in the sandbox, and its outputs are judged here."""
+
+    domain: ClassVar[Domain] = "codegen"
+    paradigms = ("direct",)
+    max_gen_toks: ClassVar[int] = 1024
+
+    def generation(self, options: TaskOptions) -> Generation:
+        """Greedy. No stop strings: the authors' (``\\ndef``, ``\\nclass``, ``\\n#`` ...) would cut chat replies; extraction
+        leaves out what follows the definitions."""
+        return Generation(until=(), max_gen_toks=options.max_gen_toks or self.max_gen_toks,
+                          temperature=options.temperature or 0.0, top_p=options.top_p or 1.0)
+
+    def entry(self, item: Item) -> str:
+        """The name that a program has to define."""
+        return str(item.data["entry_point"])
+
+    def program(self, answer: Answer) -> Program:
+        """The program in a reply; an extracted text is the program itself."""
+        if answer.extracted:
+            return Program(answer.text if answer.text.strip() else None)
+        return find_program(answer.text, self.entry(answer.item), prompt=str(answer.item.data.get("head", "")),
+                            truncated=answer.truncated)
+
+    @abstractmethod
+    def judge(self, items: Sequence[Item], programs: Sequence[str], options: TaskOptions) -> list[Score]:
+        """Run the programs and judge them, in order."""
+
+    def score(self, answers: Sequence[Answer], options: TaskOptions) -> list[Score]:
+        programs = [self.program(answer) for answer in answers]
+        asked = [i for i, p in enumerate(programs) if p.source is not None]
+        judged = dict(zip(asked, self.judge([answers[i].item for i in asked],
+                                            [programs[i].source or "" for i in asked], options), strict=True))
+        if answers and not asked and len(answers) > 4:
+            log.warning("%s: none of %d replies holds a program that defines the entry point; do prompt, chat template and "
+                        "stop strings fit this model?", self.name, len(answers))
+        return [judged[i] if i in judged else
+                Score("truncated" if programs[i].truncated or answer.truncated else "no_answer", None, False,
+                      "the reply ends before its program" if programs[i].truncated or answer.truncated
+                      else f"no code that defines {self.entry(answer.item)}")
+                for i, answer in enumerate(answers)]
+
+    def hostile(self, item: Item, options: TaskOptions) -> Mapping[str, str]:
+        entry = self.entry(item)
+        name, _, method = entry.partition(".")
+        always = ("class Always:\n    def __eq__(self, other): return True\n    def __ne__(self, other): return False\n"
+                  "    def __hash__(self): return 0\n    def __bool__(self): return True\n")
+
+        def block(body: str, before: str = "") -> str:
+            if method:
+                lines = "\n".join("        " + line for line in body.split("\n"))
+                return f"```python\n{before}class {name}:\n    def {method}(self, *args):\n{lines}\n```"
+            lines = "\n".join("    " + line for line in body.split("\n"))
+            return f"```python\n{before}def {entry}(*args, **kwargs):\n{lines}\n```"
+
+        return {
+            "empty": "",
+            "prose": f"I would solve `{name}` with a loop.",
+            "stub": block("raise NotImplementedError"),
+            "always_equal": block("return Always()", always),
+            "leave": block("import os\nos._exit(0)"),
+            "leave_quietly": block("raise SystemExit(0)"),
+            "print_pass": block("print('ok', 'passed', True)\nraise RuntimeError('ok')"),
+            "other_name": block("return None").replace(name, name + "_other"),
+            "open_thinking": "<think>" + self.gold(item, options),
+            "commented_out": "```python\n" + "\n".join("# " + line for line in self.gold(item, options).split("\n")
+                                                       if not line.startswith("```")) + "\n```",
+            "frames": block("import sys\nframe = sys._getframe()\nwhile frame.f_back:\n    frame = frame.f_back\n"
+                            "    for key in ('expected', 'exp', 'results', 'outputs'):\n"
+                            "        if key in frame.f_locals:\n            return frame.f_locals[key]\nraise KeyError"),
+        }
+
+
+def fenced(source: str) -> str:
+    """A gold reply: the program in a fenced block, as a chat model writes it."""
+    return f"Here is the solution.\n\n```python\n{source.strip()}\n```\n"
