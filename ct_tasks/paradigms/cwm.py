@@ -13,13 +13,14 @@ from typing import ClassVar
 from ct_tasks.contra import literals
 from ct_tasks.contra.trace import Truth
 from ct_tasks.paradigms import answers
-from ct_tasks.paradigms.base import Extraction, Layout, Missed, Paradigm, Problem, Side, visible
+from ct_tasks.paradigms.base import Extraction, Found, Layout, Missed, Paradigm, Problem, Side, visible
 
 CONTEXT, FRAME, CALL, LINE = "<|trace_context_start|>", "<|frame_sep|>", "<|call_sep|>", "<|line_sep|>"
 RETURN, EXCEPTION, ACTION, ARGUMENT = "<|return_sep|>", "<|exception_sep|>", "<|action_sep|>", "<|arg_sep|>"
 MARK = "  # << START_OF_TRACE"
 _KINDS = re.compile(r"<\|(call|return|exception)_sep\|>")
 _MAX_ANSWER = 200_000
+_MAX_RETURNS = 64  # a text that answers more often than this does not answer
 
 
 class Cwm(Paradigm):
@@ -44,13 +45,20 @@ class Cwm(Paradigm):
         if isinstance(shown, Missed):
             return shown
         depth = 0
+        read: list[Found] = []
         for match in _KINDS.finditer(shown):
             depth += 1 if match[1] == "call" else -1
             if depth > 0:
                 continue
+            depth = 0
             if match[1] == "exception":
                 return Missed("wrong", "the trace ends with an exception")
-            return self._returned(shown, match.end())
+            value = self._returned(shown, match.end())
+            if isinstance(value, Missed) or len(read) == _MAX_RETURNS:
+                return value if isinstance(value, Missed) else Missed("no_answer", "the trace returns again and again")
+            read.append(value)
+        if read:  # a trace that goes on after main returned must return the same again
+            return answers.agree(read, problem)
         if depth > 0:
             return Missed("truncated", "the trace stops before main returns")
         return Missed("no_answer", "no frame in the text (were special tokens dropped?)")

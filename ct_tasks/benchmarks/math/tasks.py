@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from ct_tasks.benchmarks.base import Answer, Benchmark, Domain, Generation, Item, Source
-from ct_tasks.benchmarks.data import load
+from ct_tasks.benchmarks.data import load_rows
 from ct_tasks.benchmarks.math.child import Comparison, shared_comparer
 from ct_tasks.benchmarks.math.equal import same_number
 from ct_tasks.benchmarks.math.exact import rational
@@ -57,7 +57,7 @@ class MathBenchmark(Benchmark):
         """The verdict of the scorer named in the module's text."""
 
     def items(self, options: TaskOptions) -> list[Item]:
-        items = [self._row(i, row) for i, row in enumerate(load(self.source))]
+        items = [self._row(i, row) for i, row in enumerate(load_rows(self.source, name=self.name))]
         for item in items:
             if not str(item.data["answer"]).strip():
                 raise DataError(f"{self.name}: item {item.id} has no gold answer; an empty gold equals nothing")
