@@ -91,7 +91,7 @@ def values(problem: Problem) -> dict[str, str]:
         "not a number": "float('nan')" if value == value else "0.0",
         "arithmetic": f"{wrong} + 0 * 1",
         "attribute": f"{gold}.real" if isinstance(value, (int, float)) else f"{gold}.__class__",
-        "unfinished": gold[:-1] if len(gold) > 1 and not isinstance(value, int) else gold + " +",
+        "unfinished": gold[:-1] if isinstance(value, (str, list, tuple, dict)) else gold + " +",
         "in two sets of quotes": f"{literals.dump(gold)!r}",
     }
     twin = type_twin(value)

@@ -20,6 +20,7 @@ RETURN, EXCEPTION, ACTION, ARGUMENT = "<|return_sep|>", "<|exception_sep|>", "<|
 MARK = "  # << START_OF_TRACE"
 _KINDS = re.compile(r"<\|(call|return|exception)_sep\|>")
 _MAX_ANSWER = 200_000
+_MAX_TRACES = 16
 _MAX_RETURNS = 64  # a text that answers more often than this does not answer
 
 
@@ -45,23 +46,23 @@ class Cwm(Paradigm):
         if isinstance(shown, Missed):
             return shown
         depth = 0
-        read: list[Found] = []
+        read: list[Extraction] = []
         for match in _KINDS.finditer(shown):
             depth += 1 if match[1] == "call" else -1
             if depth > 0:
                 continue
-            depth = 0
             if match[1] == "exception":
                 return Missed("wrong", "the trace ends with an exception")
-            value = self._returned(shown, match.end())
-            if isinstance(value, Missed) or len(read) == _MAX_RETURNS:
-                return value if isinstance(value, Missed) else Missed("no_answer", "the trace returns again and again")
-            read.append(value)
-        if read:  # a trace that goes on after main returned must return the same again
-            return answers.agree(read, problem)
+            if len(read) == _MAX_TRACES:
+                return Missed("no_answer", f"more than {_MAX_TRACES} traces in the text")
+            read.append(self._returned(shown, match.end()))
+            depth = 0
         if depth > 0:
             return Missed("truncated", "the trace stops before main returns")
-        return Missed("no_answer", "no frame in the text (were special tokens dropped?)")
+        if not read:
+            return Missed("no_answer", "no frame in the text (were special tokens dropped?)")
+        last = next((r for r in read[::-1] if isinstance(r, Missed)), None)
+        return last or answers.agree([r for r in read if isinstance(r, Found)], problem)
 
     def _returned(self, text: str, at: int) -> Extraction:
         stop = text.find(FRAME, at)
