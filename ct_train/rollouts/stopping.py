@@ -21,8 +21,10 @@ def cut_at(text: str, new: str) -> Cut:
     for tag, cut in ((TRACE_END, "end"), (BLOCK_END, "block")):
         start = len(text) - len(new) - len(tag) + 1
         at = text.find(tag, max(0, start))
-        if at >= 0 and (at == 0 or text[at - 1] == "\n"):
-            return cut  # type: ignore[return-value]
+        while at >= 0:
+            if at == 0 or text[at - 1] == "\n":
+                return cut  # type: ignore[return-value]
+            at = text.find(tag, at + 1)
     return ""
 
 

@@ -59,7 +59,8 @@ class VllmSampler:
         if piece.reason == "length":
             return "length"
         text = self.codec.decode([*trajectory.ids, *piece.ids])
-        return cut_at(text, text[max(0, len(text) - 16) :])
+        before = self.codec.decode(trajectory.ids)
+        return cut_at(text, text[len(before) :] if text.startswith(before) else text)
 
 
 def engine_generate(llm: Any, *, temperature: float = 1.0, lora: Any = None) -> Generate:

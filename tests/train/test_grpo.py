@@ -1,0 +1,162 @@
+"""GRPO: what is refused before a model loads, the plan, and real steps on trl, killed and resumed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ct_tasks.errors import ConfigError, DataError, UnknownNameError
+from ct_train import config
+from ct_train.__main__ import main
+from ct_train.grpo.config import GrpoSettings, LoraSettings
+from ct_train.grpo.data import load_rows
+from ct_train.grpo.rollout_log import RolloutLog, group_figures
+
+ROOT = Path(__file__).parents[2]
+BASE = {"model": "m", "data": "d", "output_dir": "o"}
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "match"),
+    [
+        ({"model": ""}, ConfigError, "needs model"), ({"reward": "codethink"}, UnknownNameError, "did you mean codethinker"), ({"reward_options": {"alhpa": 1}}, UnknownNameError, "alpha"), ({"group_size": 1}, ConfigError, "at least 2"),
+        ({"regular": 9}, ConfigError, "between 0 and group_size 8"), ({"completions_per_device": 7}, ConfigError, "one of"), ({"prompts_per_rollout": 100}, ConfigError, "set prompts_per_rollout to 128"),
+        ({"engine": "vlm"}, UnknownNameError, "did you mean vllm"), ({"save_steps": 3}, ConfigError, "set save_steps to"),
+    ],
+)
+def test_bad_settings_are_refused_with_what_to_change(change, error, match):
+    with pytest.raises(error, match=match):
+        GrpoSettings(**{**BASE, **change}).check()
+
+
+def test_batch_arithmetic():
+    schedule = GrpoSettings(**BASE).check()
+    assert schedule.accumulation == 64 * 8 // 8
+    assert schedule.steps_per_generation == 128 * 8 // 8
+    assert GrpoSettings(**BASE).check(world_size=8).accumulation == 8
+
+
+def test_config_files_and_overrides(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text("model: x\nlearning_rate: 1e-6\nlora: {r: 4}\n")
+    settings = config.load(GrpoSettings, path, ["data=d", "lora.alpha=8", "epochs=2"])
+    assert (settings.learning_rate, settings.lora, settings.epochs) == (1e-6, LoraSettings(r=4, alpha=8), 2.0)
+    with pytest.raises(UnknownNameError, match="did you mean group_size"):
+        config.load(GrpoSettings, path, ["groupsize=3"])
+    with pytest.raises(UnknownNameError, match=r"lora\.dropout"):
+        config.load(GrpoSettings, path, ["lora.droput=3"])
+    with pytest.raises(ConfigError, match="not of type"):
+        config.load(GrpoSettings, path, ["group_size=many"])
+    with pytest.raises(ConfigError, match="key=value"):
+        config.load(GrpoSettings, path, ["group_size"])
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "harness_configs" / "train").glob("grpo*.yaml")), ids=lambda p: p.name)
+def test_shipped_configs_load(file):
+    settings = config.load(GrpoSettings, file, ["model=m", "data=d"])
+    settings.check()
+    assert file.read_text().startswith("# ")
+
+
+def test_data_errors_name_the_line(tmp_path):
+    path = tmp_path / "d.jsonl"
+    with pytest.raises(DataError, match="no training data"):
+        load_rows(path)
+    path.write_text("\n")
+    with pytest.raises(DataError, match="holds no rows"):
+        load_rows(path)
+    path.write_text('{"program": "x", "call": "f()"}\n{"program": 1}\n')
+    with pytest.raises(DataError, match=r"d\.jsonl:2"):
+        load_rows(path)
+
+
+def test_rollout_log_cuts_what_will_run_again(tmp_path):
+    log = RolloutLog(tmp_path)
+    log.write([{"step": s} for s in range(4)])
+    with log.path.open("a") as file:
+        file.write('{"step": 4, "te')
+    RolloutLog(tmp_path, from_step=2)
+    assert [json.loads(line)["step"] for line in log.path.read_text().splitlines()] == [0, 1]
+
+
+def test_group_figures_leave_out_what_could_not_be_scored():
+    from ct_train.rewards import RewardResult
+
+    def result(reward, hack=False):
+        return RewardResult(reward, True, (True,), reward, 0, 1.0, True, hack)
+
+    found = group_figures([result(4), None, result(0), result(2, True)], ["regular", "regular", "dbs", "dbs"], ["a", "b", "c", "c"], 2)
+    assert found["regular/reward_mean"] == 4
+    assert found["dbs/reward_mean"] == 1
+    assert found["dbs/reward_max"] == 2
+    assert found["equal_groups"] == 0.5
+    assert found["distinct_per_group"] == 1.5
+    assert found["hack_rate"] == pytest.approx(1 / 3)
+
+
+def test_reward_command(tmp_path, capsys):
+    import tiny
+
+    rows = [{"program": tiny.SOURCE, "call": t.call, "completion": tiny.render(t)} for t in tiny.TRUTHS[:2]] + [{"program": "def f(n):\n    return 1 // n", "call": "f(0)", "completion": ""}]
+    path = tmp_path / "r.jsonl"
+    path.write_text("".join(json.dumps(r) + "\n" for r in rows))
+    assert main(["reward", str(path), "--reward", "codethinker", "--json"]) == 0
+    out = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [r["reward"] for r in out] == [4, 4, None]
+    assert out[0]["delta"] == [True, True]
+    assert "ZeroDivisionError" in out[2]["error"]
+    assert main(["reward", str(path), "alpha=0.5"]) == 0
+    assert "mean 3.0000" in capsys.readouterr().out
+    path.write_text('{"program": "x"}\n')
+    assert main(["reward", str(path)]) == 2
+    assert "has no call, completion" in capsys.readouterr().err
+
+
+SCRIPT = """
+import sys; sys.path.insert(0, {tests!r})
+from pathlib import Path
+import tiny
+from ct_train.grpo.config import GrpoSettings, LoraSettings
+from ct_train.grpo.run import train
+folder = Path({model!r})
+train(GrpoSettings(model=str(folder), data=str(folder / "data.jsonl"), output_dir={out!r}, prompts_per_rollout=2, prompts_per_update=2, completions_per_device=4, group_size=4, regular=2,
+      learning_rate=1e-3, max_steps=4, max_response_tokens=200, lora=LoraSettings(r=0), bf16=False, gradient_checkpointing=False, save_steps=2, report_to="none"), tiny.prompt_of)
+"""
+
+
+@pytest.mark.slow
+def test_real_steps_on_trl_resume_to_the_same_curve(tmp_path):
+    import tiny
+
+    folder = tmp_path / "model"
+    folder.mkdir()
+    tiny.make(folder, steps=150)
+
+    def start(name):
+        script = SCRIPT.format(tests=str(Path(__file__).parent), model=str(folder), out=str(tmp_path / name))
+        return subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    whole = start("whole")
+    assert whole.wait(280) == 0, whole.stderr.read()[-3000:]
+    killed = start("killed")
+    while killed.poll() is None and not (tmp_path / "killed" / "checkpoint-2" / "trainer_state.json").exists():
+        time.sleep(0.05)
+    time.sleep(0.5)
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.wait()
+    resumed = start("killed")
+    assert resumed.wait(280) == 0, resumed.stderr.read()[-3000:]
+
+    def curve(name):
+        return [(h["step"], h["loss"], h["reward"]) for h in json.loads((tmp_path / name / "history.json").read_text()) if "loss" in h]
+
+    assert curve("whole") == curve("killed")
+    rows = [json.loads(line) for line in (tmp_path / "killed" / "rollouts.jsonl").read_text().splitlines()]
+    assert [r["step"] for r in rows] == [s for s in range(4) for _ in range(8)]
+    assert {r["half"] for r in rows} == {"regular", "dbs"}
+    assert any(r["reward"] for r in rows)
