@@ -20,6 +20,7 @@ from typing import Any
 
 from ct_tasks.benchmarks.codegen.values import dump, load
 
+MAX_OUTPUTS = 12_000_000  # characters of all outputs of a program: the verdict channel carries 16 MiB
 PROGRAM = "__program__"  # the module name under which the sandbox executes a job's code
 
 
@@ -63,7 +64,7 @@ def run_calls(payload: Mapping[str, Any]) -> dict[str, Any]:
     stop: dict[str, str] | None = None
     for signum in (signal.SIGPROF, signal.SIGALRM):
         signal.signal(signum, _late)
-    clock, setitimer = time.process_time, signal.setitimer
+    clock, setitimer, room = time.process_time, signal.setitimer, MAX_OUTPUTS
     try:
         if "exprs" in payload:
             namespace = sys.modules[PROGRAM].__dict__
@@ -84,6 +85,10 @@ def run_calls(payload: Mapping[str, Any]) -> dict[str, Any]:
             setitimer(signal.ITIMER_REAL, 0)
             times.append(clock() - began)
             outputs.append(dump(value))
+            room -= len(outputs[-1])
+            if room < 0:
+                stop = {"kind": "exception", "error": "the outputs are too large to report"}
+                break
     except _Late:
         stop = {"kind": "timeout", "error": f"call {len(outputs)} took longer than its limit"}
     except BaseException as error:  # noqa: BLE001 - whatever the program raises ends its run and is reported
