@@ -19,6 +19,10 @@ _BUILDERS: dict[str, str] = {
     "ct_cruxeval_i": "ct_tasks.benchmarks.cruxeval:CruxEvalI",
     "ct_lcb_o": "ct_tasks.benchmarks.lcb_execution:LcbO",
     "ct_reval_fo": "ct_tasks.benchmarks.reval:RevalFO",
+    "ct_reval_co": "ct_tasks.benchmarks.reval:RevalCO",
+    "ct_reval_p": "ct_tasks.benchmarks.reval:RevalP",
+    "ct_reval_c": "ct_tasks.benchmarks.reval:RevalC",
+    "ct_reval_s": "ct_tasks.benchmarks.reval:RevalS",
     **{f"ct_cruxeval_x_{lang}": f"ct_tasks.benchmarks.cruxeval_x:output_{lang}" for lang in LANGUAGES},
     **{f"ct_cruxeval_xi_{lang}": f"ct_tasks.benchmarks.cruxeval_x:input_{lang}" for lang in LANGUAGES},
     "ct_gsm8k": "ct_tasks.benchmarks.math:Gsm8k",
@@ -38,6 +42,7 @@ TASKS: tuple[str, ...] = tuple(_BUILDERS)
 # Groups stand outside the ct_* glob: lm-eval refuses a glob that matches a group and its members.
 GROUPS: dict[str, tuple[str, ...]] = {
     "codethinker_main": ("ct_cruxeval_o", "ct_lcb_o", "ct_reval_fo"),
+    "codethinker_reval": ("ct_reval_fo", "ct_reval_co", "ct_reval_c", "ct_reval_p", "ct_reval_s"),
     "codethinker_cruxeval_x": tuple(f"ct_cruxeval_x_{lang}" for lang in LANGUAGES),
     "codethinker_math": ("ct_gsm8k", "ct_gsm_hard", "ct_math", "ct_math500", "ct_aime24"),
     "codethinker_codegen": ("ct_humaneval", "ct_humaneval_plus", "ct_mbpp", "ct_mbpp_plus", "ct_lcb_cg"),

@@ -8,8 +8,10 @@ processes that hold no candidate. See ``runner`` for the other side.
 from __future__ import annotations
 
 import base64
+import contextlib
 import copy
 import io
+import os
 import pickle
 import random
 import signal
@@ -19,6 +21,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ct_tasks.benchmarks.codegen.values import dump, load
+
+# Programs may use numpy where it is installed. The sandbox shows no site-packages, so it is loaded before the doors close,
+# with one thread: a process that forks must not have more.
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_name] = "1"
+with contextlib.suppress(ImportError):
+    import numpy  # noqa: F401
+    import numpy.linalg
+    import numpy.random
 
 MAX_OUTPUTS = 12_000_000  # characters of all outputs of a program: the verdict channel carries 16 MiB
 PROGRAM = "__program__"  # the module name under which the sandbox executes a job's code
@@ -54,7 +65,7 @@ def run_calls(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Call the program on each input, stopping at the first exception or late call.
 
     Payload: ``entry``; either ``calls`` (see ``pack``) or ``exprs`` (source text, evaluated in the program's namespace);
-    ``limits`` (seconds of processor time, one a call or one for all). Returns ``outputs`` (texts of ``values.dump``),
+    ``limits`` (seconds of processor time, one a call or one for all); ``room`` (characters of all outputs). Returns ``outputs`` (texts of ``values.dump``),
     ``times`` and ``stop`` (``None``, or why it ended early).
     """
     streams = sys.stdout, sys.stderr
@@ -64,7 +75,7 @@ def run_calls(payload: Mapping[str, Any]) -> dict[str, Any]:
     stop: dict[str, str] | None = None
     for signum in (signal.SIGPROF, signal.SIGALRM):
         signal.signal(signum, _late)
-    clock, setitimer, room = time.process_time, signal.setitimer, MAX_OUTPUTS
+    clock, setitimer, room = time.process_time, signal.setitimer, payload.get("room", MAX_OUTPUTS)
     try:
         if "exprs" in payload:
             namespace = sys.modules[PROGRAM].__dict__

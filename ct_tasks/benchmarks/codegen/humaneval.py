@@ -66,7 +66,8 @@ class HumanEval(CodeBenchmark):
         for item, program in zip(items, programs, strict=True):
             known = self._recorded[item.id]
             jobs.append(runner.call_job(program, runner.limits_of(known.times, options), entry=item.data["entry_point"],
-                                        calls=pack([load(text) for text in known.arguments])))
+                                        calls=pack([load(text) for text in known.arguments]),
+                                        room=runner.room_for(known.outputs)))
         runs = [runner.read(result) for result in runner.run_all(jobs, options)]
         replays: list[tuple[int, Mapping[str, Any]]] = []
         for i, (item, run) in enumerate(zip(items, runs, strict=True)):

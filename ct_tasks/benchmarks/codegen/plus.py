@@ -114,7 +114,8 @@ class _Plus(CodeBenchmark):
             if (item.id, program) not in unique:
                 unique[item.id, program] = len(jobs)
                 tests = self._tests[item.id]
-                jobs.append(runner.call_job(program, tests.limits, entry=tests.entry, calls=tests.packed))
+                jobs.append(runner.call_job(program, tests.limits, entry=tests.entry, calls=tests.packed,
+                                            room=runner.room_for(tests.expected)))
         scores = []
         for (item_id, program), result in zip(unique, runner.run_all(jobs, options), strict=True):
             scores.append(self._verdict(self._tests[item_id], program, runner.read(result)))

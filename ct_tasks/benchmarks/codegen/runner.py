@@ -44,6 +44,11 @@ def limits_of(times: Sequence[float], options: TaskOptions | None = None) -> lis
     return [max(least, FACTOR * time) for time in times]
 
 
+def room_for(expected: Sequence[str]) -> int:
+    """Characters that a program may report where the reference reported ``expected``: four times as many, and 100,000."""
+    return 4 * sum(map(len, expected)) + 100_000
+
+
 def call_job(program: str, limits: Sequence[float] | float, **payload: Any) -> Job:
     """A job that calls ``program`` by the trusted hook (see ``child.run_calls``)."""
     total = min(MAX_PROGRAM_S, sum(limits) if not isinstance(limits, float) else MAX_PROGRAM_S)

@@ -10,12 +10,14 @@ statements seldom say which); floats within the tolerance, each value with its o
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from typing import Any, Final
 
 RTOL: Final = 1e-7  # as numpy.testing.assert_allclose, and so evalplus
 DEFAULT_ATOL: Final = 1e-6
+MAX_TEXT: Final = 50_000  # characters; a longer value travels, and is compared, as its digest
 _MAX_JSON_INT: Final = 1 << 62
 
 
@@ -70,11 +72,17 @@ def encode(value: Any, depth: int = 0) -> Any:
 
 
 def dump(value: Any) -> str:
-    """The spelling as text; the same text means the same typed value, unless it holds an opaque one."""
+    """The spelling as text; the same text means the same typed value, unless it holds an opaque one.
+
+    A value of more than ``MAX_TEXT`` characters becomes a digest: such a value is right only when it is the very same.
+    """
     try:
-        return json.dumps(encode(value), separators=(",", ":"))
+        text = json.dumps(encode(value), separators=(",", ":"))
     except (RecursionError, ValueError, TypeError):
         return '{"o":"not expressible"}'
+    if len(text) > MAX_TEXT and not has_opaque(text):
+        return json.dumps({"h": f"{hashlib.sha256(text.encode()).hexdigest()} of {len(text)} characters"})
+    return text
 
 
 def decode(spelling: Any) -> Any:

@@ -6,9 +6,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ct_tasks.benchmarks.reval.co import RevalCO as RevalCO
     from ct_tasks.benchmarks.reval.fo import RevalFO as RevalFO
+    from ct_tasks.benchmarks.reval.probes import RevalC as RevalC
+    from ct_tasks.benchmarks.reval.probes import RevalP as RevalP
+    from ct_tasks.benchmarks.reval.probes import RevalS as RevalS
 
-_MODULES = {"RevalFO": "fo"}
+_MODULES = {"RevalFO": "fo", "RevalCO": "co", "RevalC": "probes", "RevalP": "probes", "RevalS": "probes"}
 
 
 def __getattr__(name: str) -> Any:

@@ -13,9 +13,19 @@ SOURCE = Source(
     licence="no licence file; HumanEval part MIT, ClassEval part MIT upstream",
     sha256="d34e74e4887962cc0dbd58736fc55b770d46d1599823a142a4eb29d4f962cf99",  # of the unpacked file
 )
+TASKS = Source(
+    local="reval/DREval_tasks.jsonl.gz",
+    rows=154,
+    hub=f"{_REPOSITORY}/data/DREval_tasks.jsonl",
+    licence=SOURCE.licence,
+    sha256=None,
+)
 FUNCTIONS = 85
 """Rows before this index are functions."""
 
 rows = data.memo(
     lambda: data.load_rows(SOURCE, columns=("task_id", "entry_point", "code", "inputs", "outputs", "test"), name="REval")
 )
+
+tasks = data.memo(lambda: data.load_rows(TASKS, columns=("task_id", "idx", "tasks"), name="REval's tasks"))
+"""The official task set: for each program its inputs (at most five) with their probes and masked test."""
