@@ -40,7 +40,7 @@ def run(argv, uid, folder, seconds, env, memory_mb):
         "--no-new-privs",
         "--inh-caps=-all",
         "prlimit",
-        f"--cpu={int(seconds) + 1}",
+        f"--cpu={int(seconds) + 1}:{int(seconds) + 3}",
         f"--fsize={FILE_MB << 20}",
         "--nproc=128",
         "--nofile=256",
@@ -88,7 +88,9 @@ def run(argv, uid, folder, seconds, env, memory_mb):
         if size >= FILE_MB << 20 and status == "ok":
             status = "output_limit"
         stream.close()
-    if code in (-signal.SIGXCPU, 128 + signal.SIGXCPU):
+    # A program that ignores SIGXCPU is killed by the kernel two seconds later.
+    spent = code in (-signal.SIGKILL, 128 + signal.SIGKILL) and cpu >= seconds
+    if spent or code in (-signal.SIGXCPU, 128 + signal.SIGXCPU):
         status = "timeout"
     if code in (-signal.SIGXFSZ, 128 + signal.SIGXFSZ) and status == "ok":
         status = "output_limit"
