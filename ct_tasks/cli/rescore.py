@@ -74,9 +74,8 @@ def _rescore(run: Run, task: str, path: Path, problems: list[str]) -> dict[str, 
                     }
                 )
     metrics = summary(verdicts) if verdicts else {}
-    print(
-        f"{run.name} {task}: {len(samples)} samples, acc {metrics.get('acc', float('nan')):.4f}, {len(changes)} verdicts changed"
-    )
+    acc = "none" if metrics.get("acc") is None else f"{metrics['acc']:.4f}"
+    print(f"{run.name} {task}: {len(samples)} samples, acc {acc}, {len(changes)} verdicts changed")
     for change in changes[:20]:
         print(f"    {change['id']} reply {change['reply']}: {change['was']} -> {change['is']}: {change['why'][:120]}")
     return {

@@ -1,9 +1,10 @@
 """Check a config before a model is loaded; suggestions for wrong names.
 
     python -m ct_tasks validate harness_configs/eval/table1_main.yaml
+    python -m ct_tasks validate harness_configs/train/grpo_smollm2_cpu.yaml model=MODEL data=rows.jsonl
 
-A config with ``tasks`` is one for ``lm_eval run --config``; one with ``model`` and ``reward`` or ``learning_rate`` is one
-for ``python -m ct_train`` and is checked by that command's own settings.
+A config is one for ``lm_eval run --config`` or for a command of ``python -m ct_train``, whichever knows more of its keys,
+and is checked by that command's own settings; key=value replaces a training setting, as it does there.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import fnmatch
+import importlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,23 +22,50 @@ import yaml
 
 from ct_tasks.benchmarks import registry
 from ct_tasks.errors import CodeThinkerError, ConfigError, UnknownNameError
-from ct_tasks.lm_eval.options import check_metadata
+from ct_tasks.lm_eval.options import check_metadata, check_task
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("configs", nargs="+", type=Path, metavar="CONFIG.yaml")
+    parser.add_argument("configs", nargs="+", metavar="CONFIG.yaml", help="configs, then key=value for training configs")
 
 
 def main(args: argparse.Namespace) -> int:
     failed = 0
-    for path in args.configs:
+    overrides = [text for text in args.configs if "=" in text and not Path(text).exists()]
+    for path in (Path(text) for text in args.configs if text not in overrides):
         try:
-            names = check_file(path)
-            print(f"{path}: ok ({len(names)} tasks: {', '.join(names[:6])}{' ...' if len(names) > 6 else ''})")
+            print(f"{path}: ok ({check_any(path, overrides)})")
         except CodeThinkerError as error:
             failed += 1
             print(f"{path}: {error}")
     return 1 if failed else 0
+
+
+def check_any(path: Path, overrides: Sequence[str] = ()) -> str:
+    """What a config of either kind would do, in a few words. Raises ``CodeThinkerError`` for whatever could not run."""
+    config = read_yaml(path)
+    kinds = {"": len(_lm_eval_fields() & config.keys())}
+    for command, settings in _training_settings().items():
+        kinds[command] = len({f.name for f in dataclasses.fields(settings)} & config.keys())
+    command = max(kinds, key=kinds.__getitem__)
+    if command:
+        from ct_train import config as training
+
+        settings = training.load(_training_settings()[command], path, overrides)
+        check = getattr(settings, "check", None)
+        if check is not None:
+            check(1)
+        return f"python -m ct_train {command}"
+    names = check_file(path)
+    return f"{len(names)} tasks: {', '.join(names[:6])}{' ...' if len(names) > 6 else ''}"
+
+
+def _training_settings() -> dict[str, Any]:
+    """The settings class of every training command that has one."""
+    from ct_train.__main__ import COMMANDS
+
+    modules = {name: importlib.import_module(f"ct_train.cli.{name}") for name in COMMANDS}
+    return {name: module.SETTINGS for name, module in modules.items() if hasattr(module, "SETTINGS")}
 
 
 def check_file(path: Path) -> list[str]:
@@ -65,9 +95,8 @@ def check_file(path: Path) -> list[str]:
         else:
             tasks.append(name)  # a task of lm-eval's own
     for name in tasks:
-        if name in registry.TASKS and options.paradigm and options.paradigm not in registry.get(name).paradigms:
-            paradigms = ", ".join(registry.get(name).paradigms)
-            raise ConfigError(f"{name} has no paradigm {options.paradigm}; it has: {paradigms}")
+        if name in registry.TASKS:
+            check_task(name, options)
     return list(dict.fromkeys(tasks))
 
 

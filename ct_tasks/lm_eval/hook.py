@@ -3,45 +3,65 @@
 from __future__ import annotations
 
 import functools
+import inspect
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ct_tasks.lm_eval.options import check_metadata
+from ct_tasks.benchmarks import registry
+from ct_tasks.errors import ConfigError, UnknownNameError
+from ct_tasks.lm_eval.options import check_metadata, check_task
 
 TASK_FOLDER = Path(__file__).with_name("tasks")
 
 
 def install(module: ModuleType) -> None:
-    """Make ``TaskManager`` scan our folder too, and refuse a bad task option before any model loads."""
+    """Make ``TaskManager`` scan our folder too, and refuse bad options and names before any model loads."""
     manager: Any = module.TaskManager
-    original = manager.__init__
+    original, match = manager.__init__, manager.match_tasks
+    signature = inspect.signature(original)
 
     @functools.wraps(original)
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
-        given = kwargs.get("include_path")
+        bound = signature.bind(self, *args, **kwargs).arguments
+        given = bound.get("include_path")
         paths = [] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
         if not any(Path(p).resolve() == TASK_FOLDER for p in paths):
             paths.insert(0, TASK_FOLDER)
-        check_metadata(kwargs.get("metadata") or {})
-        original(self, *args, **{**kwargs, "include_path": paths})
-
-    manager.__init__ = init
-    match = manager.match_tasks
+        check_metadata(bound.get("metadata") or {})
+        original(**{**bound, "include_path": paths})
 
     @functools.wraps(match)
     def match_tasks(self: Any, task_list: list[str]) -> list[str]:
         _explain_expanded_glob(task_list)
-        return list(match(self, task_list))
+        found = list(match(self, task_list))
+        _suggest(task_list, found)
+        _check_settings(found, self.metadata or {})
+        return found
 
-    manager.match_tasks = match_tasks
+    manager.__init__, manager.match_tasks = init, match_tasks
 
 
 def _explain_expanded_glob(names: list[str]) -> None:
     """``--tasks ct_*`` without quotes, typed in the repository root, arrives as the folder names ``ct_tasks ct_train``."""
-    from ct_tasks.errors import ConfigError
-
     if {"ct_tasks", "ct_train"} & {str(n).rstrip("/") for n in names}:
         raise ConfigError(
             "--tasks got the folder names ct_tasks / ct_train: the shell expanded an unquoted ct_*. Quote it: --tasks 'ct_*'"
         )
+
+
+def _suggest(asked: list[str], found: list[str]) -> None:
+    """lm-eval only says that a task was not found."""
+    for name in asked:
+        if not found and name.startswith(("ct_", "codethinker")) and not any(c in name for c in "*?["):
+            raise UnknownNameError("task", name, [*registry.TASKS, *registry.GROUPS])
+
+
+def _check_settings(names: list[str], metadata: Mapping[str, Any]) -> None:
+    """Whether each task has the paradigm and the shots that the options ask for: lm-eval builds tasks only after the model."""
+    options = check_metadata(metadata)
+    for name in names:
+        for leaf in registry.GROUPS.get(name, (name,)):
+            if leaf in registry.TASKS:
+                check_task(leaf, options)

@@ -7,6 +7,7 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
+from ct_tasks.benchmarks import registry
 from ct_tasks.errors import UnknownNameError
 from ct_tasks.options import TaskOptions
 
@@ -31,3 +32,12 @@ def check_metadata(metadata: Mapping[str, Any]) -> TaskOptions:
         elif key not in _MODEL_ARGUMENTS and difflib.get_close_matches(key, NAMES, n=1, cutoff=0.8):
             raise UnknownNameError("task option", key, NAMES)
     return TaskOptions.from_mapping(given)
+
+
+def check_task(name: str, options: TaskOptions) -> None:
+    """Whether a task can be asked in this way. Raises ``UnknownNameError`` for a paradigm that it does not have, and what
+    the task itself raises, such as ``ConfigError`` for more worked examples than there are."""
+    benchmark = registry.get(name)
+    if options.paradigm is not None and options.paradigm not in benchmark.paradigms:
+        raise UnknownNameError(f"paradigm of {name}", options.paradigm, benchmark.paradigms)
+    benchmark.generation(options)

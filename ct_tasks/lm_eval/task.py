@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -16,13 +17,16 @@ from ct_tasks.benchmarks import registry
 from ct_tasks.benchmarks.base import Answer, Item
 from ct_tasks.errors import HarnessError
 from ct_tasks.lm_eval import metrics
-from ct_tasks.lm_eval.options import check_metadata
+from ct_tasks.lm_eval.options import check_metadata, check_task
 from ct_tasks.lm_eval.tokens import TokenCounter
 from ct_tasks.options import TaskOptions
 from ct_tasks.score import Score
 
 log = logging.getLogger(__name__)
 FILTER = "score"
+# Backends return text only. Encoded again, a sampled reply can be a little shorter than what was generated, so a reply within
+# 1/64 of the limit counts as cut; it then only matters when no closed answer is in it.
+MARGIN = 64
 
 
 class CtTask(ConfigurableTask):  # type: ignore[misc]
@@ -32,6 +36,7 @@ class CtTask(ConfigurableTask):  # type: ignore[misc]
         config = {k: v for k, v in (config or {}).items() if k != "class"}
         metadata = dict(config.get("metadata") or {})
         self.options: TaskOptions = check_metadata(metadata)
+        check_task(config["task"], self.options)
         self.benchmark = registry.get(config["task"])
         self.token_counter = TokenCounter.from_metadata(metadata, self.options.tokenizer)
         self.items: dict[str, Item] = {}
@@ -50,7 +55,7 @@ class CtTask(ConfigurableTask):  # type: ignore[misc]
                     "do_sample": sampled,
                     **({"temperature": generation.temperature, "top_p": generation.top_p} if sampled else {}),
                 },
-                "metric_list": metrics.declared(self.benchmark.domain, self.options.repeats),
+                "metric_list": metrics.declared(self.benchmark.domain, self.options.repeats, self.benchmark.name),
                 "process_results": self.process_results,
                 **config,
                 "metadata": {
@@ -109,6 +114,20 @@ class CtTask(ConfigurableTask):  # type: ignore[misc]
         turns = [{"role": "system", "content": system_instruction}] if system_instruction else []
         return chat_template([*turns, {"role": "user", "content": prompt}], add_generation_prompt=True)
 
+    def build_all_requests(self, *, tokenizer_name: str = "", **kwargs: Any) -> None:
+        """lm-eval's own, with a cache key (``--cache_requests``) that knows what our prompts depend on."""
+        known = json.dumps([self.options.to_json(), self.benchmark.version, __version__], sort_keys=True)
+        digest = hashlib.sha256(known.encode()).hexdigest()[:16]
+        super().build_all_requests(tokenizer_name=f"{tokenizer_name}-{digest}", **kwargs)
+        sampled = bool(self.config.generation_kwargs.get("do_sample"))
+        if self.options.repeats > 1 and not sampled:
+            log.warning(
+                "%s: %d repeats without sampling give %d equal replies; add --gen_kwargs temperature=0.8,do_sample=True",
+                self.config.task,
+                self.options.repeats,
+                self.options.repeats,
+            )
+
     def process_results(self, doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
         """Numbers of one document over all its generations."""
         rows = [json.loads(row) for row in results[0]]
@@ -124,7 +143,7 @@ class CtTask(ConfigurableTask):  # type: ignore[misc]
         for inst in instances:
             for _ in inst.resps:
                 count = counts[position]
-                cut = None if count is None or not limit else count >= limit
+                cut = None if count is None or not limit else count >= limit - max(1, limit // MARGIN)
                 answers.append(Answer(self.item(inst.doc), texts[position], truncated=cut))
                 position += 1
         try:

@@ -26,7 +26,8 @@ class TokenCounter:
         )
         if isinstance(name, str) and name == "auto":
             name = metadata.get("pretrained") or metadata.get("model")
-        return cls(name if isinstance(name, str) and name else None)
+        kwargs = {k: metadata[k] for k in ("revision", "subfolder", "trust_remote_code", "gguf_file") if metadata.get(k)}
+        return cls(name if isinstance(name, str) and name else None, **(kwargs if tokenizer == "auto" else {}))
 
     def count(self, texts: Sequence[str]) -> list[int | None]:
         """Tokens of each text, special tokens not counted."""
@@ -36,7 +37,7 @@ class TokenCounter:
             try:
                 from transformers import AutoTokenizer
 
-                self._tokenizer = AutoTokenizer.from_pretrained(self.name)
+                self._tokenizer = AutoTokenizer.from_pretrained(self.name, **self.kwargs)
             except (OSError, ValueError, ImportError) as error:
                 log.warning(
                     "no tokenizer %r, so output tokens are not counted (%s)", self.name, str(error).split("\n")[0][:120]

@@ -21,6 +21,7 @@ from ct_tasks.options import TaskOptions
 from ct_train import config
 from ct_train.grpo.config import GrpoSettings
 
+SETTINGS = GrpoSettings  # how `python -m ct_tasks validate` checks a config of this command
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", type=Path, help="YAML file with the settings")

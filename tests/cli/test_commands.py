@@ -4,10 +4,13 @@ import gzip
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from ct_tasks.cli.main import COMMANDS, main
+from ct_tasks.cli.score import summary
+from ct_tasks.score import Score
 
 
 def run(capsys, *arguments):
@@ -100,8 +103,9 @@ def test_score_says_what_is_wrong_with_a_file(capsys, tmp_path, content, match, 
     ("config", "match"),
     [
         ("tasks: [ct_mini]\nmetadata: {paradigm: cot}", "ok"), ("tasks: codethinker_main", "ok"), ("tasks: 'ct_cruxeval_*'", "ok"), ("taks: [ct_mini]", "did you mean tasks"), ("tasks: [ct_minni]", "did you mean ct_mini"),
-        ("tasks: [ct_mini]\nmetadata: {paradigm: contrra}", "did you mean contra"), ("tasks: [ct_gsm8k]\nmetadata: {paradigm: cwm}", "has no paradigm cwm"), ("- a", "not a mapping"), ("a: [", "is not YAML"), ("{}", "names no tasks"),
-        ("tasks: ['ct_nothing*']", "matches no task"),
+        ("tasks: [ct_mini]\nmetadata: {paradigm: contrra}", "did you mean contra"), ("tasks: [ct_gsm8k]\nmetadata: {paradigm: cwm}", "unknown paradigm of ct_gsm8k 'cwm'"), ("- a", "not a mapping"), ("a: [", "is not YAML"), ("{}", "names no tasks"),
+        ("tasks: ['ct_nothing*']", "matches no task"), ("tasks: [ct_mini]\nmetadata: {paradigm: direct, shots: 9}", "at most 1 shots"),
+        ("model: m\ndata: d\nreward: codethinker\noutput_dir: o\ngroup_sise: 8", "did you mean group_size"), ("model: m\ndata: d\nreward: codethinker\noutput_dir: o\ngroup_size: true", "is not of type"),
     ],
 )
 def test_validate(capsys, tmp_path, config, match):
@@ -115,3 +119,17 @@ def test_validate(capsys, tmp_path, config, match):
 def test_the_module_runs():
     done = subprocess.run([sys.executable, "-m", "ct_tasks", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "0.1.0"
+
+
+def test_the_configs_that_we_ship_are_valid(capsys):
+    configs = [str(p) for p in sorted((Path(__file__).parents[2] / "harness_configs").rglob("*.yaml")) if p.parent.name != "accelerate"]
+    code, out, _ = run(capsys, "validate", *configs, "model=m", "data=d")
+    assert code == 0, out
+    assert out.count(": ok (") == len(configs) > 4
+
+
+def test_a_harness_error_is_no_verdict():
+    metrics = summary({"a": [Score("right"), Score("harness_error")], "b": [Score("harness_error")], "c": [Score("wrong")]})
+    assert metrics["acc"] == 0.5
+    assert metrics["harness_error"] == pytest.approx(0.5)
+    assert summary({"a": [Score("harness_error")]})["acc"] is None

@@ -7,12 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from lm_eval.tasks import TaskManager
 
 from ct_tasks.benchmarks.registry import GROUPS, TASKS
-from ct_tasks.errors import UnknownNameError
+from ct_tasks.errors import ConfigError, UnknownNameError
 from ct_tasks.lm_eval import generate_yaml
 from ct_tasks.lm_eval.hook import TASK_FOLDER
 from ct_tasks.lm_eval.options import check_metadata
+from ct_tasks.lm_eval.task import CtTask
 
 ROOT = Path(__file__).parents[2]
 
@@ -70,6 +72,62 @@ def test_an_unknown_paradigm_is_refused_before_the_model_loads():
 def test_a_glob_expanded_by_the_shell_is_explained():
     done = lm_eval("run", "--model", "dummy", "--tasks", "ct_tasks,ct_train")
     assert "Quote it" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("tasks", "metadata", "match"),
+    [
+        (["ct_gsm8k"], {"paradigm": "cwm"}, "unknown paradigm of ct_gsm8k"),
+        (["codethinker_math"], {"paradigm": "cwm"}, "unknown paradigm of ct_gsm8k"),
+        (["ct_mini"], {"paradigm": "direct", "shots": 9}, "at most 1 shots"),
+        (["ct_minni"], {}, "did you mean ct_mini"),
+        (["ct_tasks"], {}, "Quote it"),
+        (["ct_train"], {}, "Quote it"),
+    ],
+)
+def test_what_a_task_cannot_do_is_refused_before_the_model_loads(tasks, metadata, match):
+    manager = TaskManager(include_defaults=False, metadata=metadata)  # lm_eval makes it first of all
+    with pytest.raises(ConfigError, match=match):
+        manager.match_tasks(tasks)
+
+
+def test_names_and_globs_that_exist_are_matched():
+    manager = TaskManager(None, None, False, {"pretrained": "x", "paradigm": "direct"})
+    assert set(manager.match_tasks(["ct_*"])) == set(TASKS)
+    assert manager.match_tasks(["codethinker_main"]) == ["codethinker_main"]
+    assert manager.match_tasks(["nothing_of_ours"]) == []
+
+
+def test_cached_requests_are_those_of_the_same_options(monkeypatch):
+    asked = []
+    monkeypatch.setattr("lm_eval.api.task.load_from_cache", lambda file_name, cache: asked.append(file_name))
+    for metadata in ({"paradigm": "direct"}, {"paradigm": "cot"}, {"paradigm": "cot", "shots": 1}, {"paradigm": "cot"}):
+        CtTask({"task": "ct_mini", "metadata": metadata}).build_all_requests(limit=1)
+    assert len(set(asked)) == 3
+    assert asked[1] == asked[3]
+
+
+def test_equal_repeats_are_warned_about(caplog):
+    CtTask({"task": "ct_mini", "metadata": {"repeats": 2}}).build_all_requests(limit=1)
+    assert "2 repeats without sampling" in caplog.text
+
+
+def test_a_reply_at_the_length_limit_is_cut(monkeypatch):
+    task = CtTask({"task": "ct_mini", "metadata": {"paradigm": "cot", "max_gen_toks": 128}})
+    task.build_all_requests(limit=1)
+    (request,) = task.instances
+    gold = task.doc_to_target(request.doc)
+    statuses = {}
+    for tokens in (60, 127):
+        for name, reply in (("closed", gold), ("open", gold.replace("[/ANSWER]", "").rstrip()), ("none", "so")):
+            monkeypatch.setattr(task.token_counter, "count", lambda texts, n=tokens: [n] * len(texts))
+            request.resps = [reply]
+            ((row,),) = task.score_instances([request])
+            statuses[tokens, name] = json.loads(row)["status"]
+    assert statuses == {
+        (60, "closed"): "right", (60, "open"): "right", (60, "none"): "no_answer",
+        (127, "closed"): "right", (127, "open"): "truncated", (127, "none"): "truncated",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
