@@ -8,6 +8,7 @@ from typing import Any
 
 from lm_eval.api.metrics import mean
 
+from ct_tasks.benchmarks.reval.consistency import Coverage
 from ct_tasks.score import STATUSES
 
 SHARES = tuple(s for s in STATUSES if s not in ("right", "wrong"))
@@ -16,7 +17,7 @@ _LOWER_IS_BETTER = frozenset({*SHARES, "hack_rate", "acc_std"})
 PASS_AT = (1, 2, 5, 10, 20, 50, 100)
 
 
-def declared(domain: str, repeats: int) -> list[dict[str, Any]]:
+def declared(domain: str, repeats: int, name: str = "") -> list[dict[str, Any]]:
     """``metric_list`` of a task of this domain."""
     names = ["acc", "acc_official", *SHARES, "tokens_out"]
     if domain in ("output", "input"):
@@ -24,6 +25,8 @@ def declared(domain: str, repeats: int) -> list[dict[str, Any]]:
     if repeats > 1:
         names += [f"pass@{k}" for k in pass_at(repeats)]
     rows = [{"metric": n, "aggregation": mean, "higher_is_better": n not in _LOWER_IS_BETTER} for n in names]
+    if name == "ct_reval_c":
+        rows += [{"metric": n, "aggregation": ratio, "higher_is_better": True} for n, ratio in COVERAGE.items()]
     if repeats > 1:
         rows.append({"metric": "acc_std", "aggregation": std_over_repeats, "higher_is_better": False})
     return rows
@@ -49,6 +52,9 @@ def of_document(rows: Sequence[Mapping[str, Any]], repeats: int) -> dict[str, An
         values = [float(row[name]) for row in rows if isinstance(row.get(name), (int, float))]
         if values:
             found["hack_rate" if name == "hack" else name] = statistics.fmean(values)
+    cells = [found.pop(cell, None) for cell in ("tp", "fp", "fn")]
+    if None not in cells:
+        found.update(dict.fromkeys(COVERAGE, cells))
     if repeats > 1 and right:
         for k in pass_at(len(right)):
             found[f"pass@{k}"] = pass_at_k(len(right), sum(right), k)
@@ -64,6 +70,22 @@ def pass_at_k(n: int, c: int, k: int) -> float:
     for i in range(n - c + 1, n + 1):
         missed *= 1.0 - k / i
     return 1.0 - missed
+
+
+def _precision(rows: Sequence[Sequence[float]]) -> float:
+    return Coverage.of(*map(sum, zip(*rows, strict=True))).precision
+
+
+def _recall(rows: Sequence[Sequence[float]]) -> float:
+    return Coverage.of(*map(sum, zip(*rows, strict=True))).recall
+
+
+def _f1(rows: Sequence[Sequence[float]]) -> float:
+    return Coverage.of(*map(sum, zip(*rows, strict=True))).f1
+
+
+# Ratios over all documents, from each document's shares of true YES, false YES and missed YES (REval's coverage task).
+COVERAGE = {"precision": _precision, "recall": _recall, "f1": _f1}
 
 
 def std_over_repeats(rows: Sequence[Sequence[float]]) -> float:

@@ -20,7 +20,7 @@ from ct_tasks.score import Status
 MIN_LIMIT_S: Final = 4.0
 FACTOR: Final = 4.0
 MAX_PROGRAM_S: Final = 60.0
-MEMORY_MB: Final = 2048
+MEMORY_MB: Final = 4096  # evalplus' own limit
 REFERENCE_LIMIT_S: Final = 60.0
 _HOOKS: Final = "ct_tasks.benchmarks.codegen.child:"
 

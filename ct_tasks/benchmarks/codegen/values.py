@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import marshal
 import math
 from typing import Any, Final
 
 RTOL: Final = 1e-7  # as numpy.testing.assert_allclose, and so evalplus
 DEFAULT_ATOL: Final = 1e-6
+MAX_PARTS: Final = 100_000  # elements, at all depths
 MAX_TEXT: Final = 50_000  # characters; a longer value travels, and is compared, as its digest
 _MAX_JSON_INT: Final = 1 << 62
 
@@ -36,11 +38,26 @@ class Opaque:
         return f"<{self.kind}>"
 
 
-def encode(value: Any, depth: int = 0) -> Any:
+class _TooLarge(Exception):
+    """The value has more parts than a spelling may have."""
+
+
+class _Count:
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = MAX_PARTS
+
+
+def encode(value: Any, depth: int = 0, count: _Count | None = None) -> Any:
     """The JSON-able spelling. Subclasses of dict, tuple, str, int and float count as their base, as ``==`` treats them.
 
     The base class's own methods read the value, so nothing that a program defined runs here.
     """
+    count = count or _Count()
+    count.left -= 1
+    if count.left < 0:
+        raise _TooLarge
     kind = type(value)
     if kind is bool or value is None or kind is str or kind is float:
         return value
@@ -49,13 +66,13 @@ def encode(value: Any, depth: int = 0) -> Any:
     if depth > 200:
         return {"o": "nested too deeply"}
     if kind is list:
-        return [encode(item, depth + 1) for item in value]
+        return [encode(item, depth + 1, count) for item in value]
     if isinstance(value, tuple):
-        return {"t": [encode(item, depth + 1) for item in tuple.__iter__(value)]}
+        return {"t": [encode(item, depth + 1, count) for item in tuple.__iter__(value)]}
     if isinstance(value, dict):
-        return {"d": [[encode(k, depth + 1), encode(v, depth + 1)] for k, v in dict.items(value)]}
+        return {"d": [[encode(k, depth + 1, count), encode(v, depth + 1, count)] for k, v in dict.items(value)]}
     if kind is set or kind is frozenset:
-        return {"s": sorted((encode(item, depth + 1) for item in value), key=json.dumps)}
+        return {"s": sorted((encode(item, depth + 1, count) for item in value), key=json.dumps)}
     if kind is complex:
         return {"c": [value.real, value.imag]}
     if kind is bytes or kind is bytearray:
@@ -63,11 +80,11 @@ def encode(value: Any, depth: int = 0) -> Any:
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, int):
-        return encode(int.__add__(value, 0), depth)
+        return encode(int.__add__(value, 0), depth, count)
     if isinstance(value, float):
         return float.__add__(value, 0.0)
     if kind.__module__ == "numpy" and getattr(value, "shape", None) == ():
-        return encode(value.item(), depth + 1)
+        return encode(value.item(), depth + 1, count)
     return {"o": f"{kind.__module__}.{kind.__qualname__}"[:200]}
 
 
@@ -78,11 +95,30 @@ def dump(value: Any) -> str:
     """
     try:
         text = json.dumps(encode(value), separators=(",", ":"))
+    except _TooLarge:
+        return _digest(value)
     except (RecursionError, ValueError, TypeError):
         return '{"o":"not expressible"}'
     if len(text) > MAX_TEXT and not has_opaque(text):
         return json.dumps({"h": f"{hashlib.sha256(text.encode()).hexdigest()} of {len(text)} characters"})
     return text
+
+
+def _digest(value: Any) -> str:
+    """A digest of a very large value, taken a thousand elements at a time: it may fill most of the memory by itself.
+
+    ``marshal`` version 2 writes by value and type, never by identity; it knows no subclasses, which are opaque here.
+    """
+    digest = hashlib.sha256(type(value).__name__.encode())
+    try:
+        if type(value) in (list, tuple):
+            for start in range(0, len(value), 1000):
+                digest.update(marshal.dumps(value[start:start + 1000], 2))
+        else:
+            digest.update(marshal.dumps(value if type(value) is not set else sorted(value), 2))
+    except (ValueError, TypeError):
+        return '{"o":"not expressible"}'
+    return json.dumps({"h": f"{digest.hexdigest()} of a large {type(value).__name__}"})
 
 
 def decode(spelling: Any) -> Any:
