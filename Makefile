@@ -5,27 +5,42 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DEMO := $(VENV)/.demo
+LIMIT ?= 40
 # One thread a process: two threads gain nothing on two busy cores (16 replies of 64 tokens: 66 s with one, 64 s with two).
 export OMP_NUM_THREADS ?= 1
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
 
-.PHONY: demo test test-quick lint site clean
+.PHONY: demo test test-quick lint clean
+
+define environment
+$(PYTHON) -m venv $(VENV)
+$(BIN)/pip install --quiet --upgrade pip
+$(BIN)/pip install --quiet torch==2.13.0
+endef
+
+$(DEMO): pyproject.toml constraints/cpu.txt hatch_build.py
+	$(environment)
+	$(BIN)/pip install --quiet -c constraints/cpu.txt -e '.[demo,report]'
+	touch $(DEMO)
 
 $(STAMP): pyproject.toml constraints/cpu.txt hatch_build.py
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet torch==2.13.0
+	$(environment)
 	$(BIN)/pip install --quiet -c constraints/cpu.txt -e '.[dev]'
 	touch $(STAMP)
 
-demo: $(STAMP)
-	$(BIN)/lm_eval run --model hf --tasks ct_mini --apply_chat_template --device cpu --batch_size 16 --limit $(or $(LIMIT),40) \
-	  --model_args "pretrained=$$($(BIN)/python -m ct_tasks model 2>/dev/null),dtype=float32" \
-	  --metadata '{"paradigm": "direct"}' --gen_kwargs max_gen_toks=64 --log_samples --output_path demo/direct
-	$(BIN)/lm_eval run --model hf --tasks ct_mini --apply_chat_template --device cpu --batch_size 16 --limit $(or $(LIMIT),40) \
-	  --model_args "pretrained=$$($(BIN)/python -m ct_tasks model 2>/dev/null),dtype=float32" \
-	  --metadata '{"paradigm": "contra", "shots": 1}' --gen_kwargs max_gen_toks=256 --log_samples --output_path demo/contra
+# $(call ask,PARADIGM,SHOTS,TOKENS): one evaluation of the demo model
+define ask
+model=$$($(BIN)/python -m ct_tasks model) && $(BIN)/lm_eval run --model hf --device cpu --batch_size 16 \
+  --model_args "pretrained=$$model,dtype=float32" --tasks ct_mini --limit $(LIMIT) --apply_chat_template \
+  --metadata '{"paradigm": "$(1)", "shots": $(2)}' --gen_kwargs max_gen_toks=$(3) --log_samples --output_path demo/$(1)
+endef
+
+demo: $(DEMO)
+	rm -rf demo
+	$(call ask,direct,1,64)
+	$(call ask,contra,1,256)
 	$(BIN)/python -m ct_tasks report demo --out demo/site
 	@echo "open demo/site/index.html"
 
