@@ -50,7 +50,8 @@ def _test_class(namespace: dict[str, Any], payload: Mapping[str, Any]) -> type[u
     exec(compile(payload["test"], "<test>", "exec", dont_inherit=True), namespace)
     found = [value for name, value in namespace.items()
              if isinstance(value, type) and issubclass(value, unittest.TestCase) and re.match(f"{payload['entry']}Test.*", name)]
-    return found[payload["number"]]
+    chosen: type[unittest.TestCase] = found[payload["number"]]
+    return chosen
 
 
 def _ready(test_class: type[unittest.TestCase]) -> unittest.TestCase:

@@ -63,9 +63,13 @@ class RevalCO(Benchmark):
     def hostile(self, item: Item, options: TaskOptions) -> Mapping[str, str]:
         masked = str(item.data["masked"])
         always = "type('A', (), {'__eq__': lambda s, o: True, '__contains__': lambda s, o: True})()"
-        texts = {"empty": "", "as_given": masked, "always_equal": masked.replace("??", always), "wrong": masked.replace("??", "'?!'"),
-                 "trivial": "assertEqual(1, 1)", "leave": "raise SystemExit(0)\n" + masked.replace("??", "None"),
-                 "swallow": "try:\n    pass\nexcept Exception:\n    pass", "call": masked.replace("??", "__import__('os').getpid()")}
+        texts = {
+            "empty": "", "as_given": masked, "always_equal": masked.replace("??", always),
+            "wrong": masked.replace("??", "'?!'"), "trivial": "assertEqual(1, 1)",
+            "leave": "raise SystemExit(0)\n" + masked.replace("??", "None"),
+            "swallow": "try:\n    pass\nexcept Exception:\n    pass",
+            "call": masked.replace("??", "__import__('os').getpid()"),
+        }
         return {kind: layout.wrap(text, "?", options) if text else "" for kind, text in texts.items()}
 
     def score(self, answers: Sequence[Answer], options: TaskOptions) -> list[Score]:

@@ -162,16 +162,16 @@ class RevalP(Probe):
 
     name = "ct_reval_p"
     ask = "Answer with one line of the program, or with -1."
-    example = layout.Example("Line 3 (`        n = n + 1`) may be executed when `halve(7)` runs. Which line of the program is executed "
-                             "right after it? Answer -1 if it is not executed or the program ends with it.",
+    example = layout.Example("Line 3 (`        n = n + 1`) may be executed when `halve(7)` runs. Which line of the program "
+                             "is executed right after it? Answer -1 if it is not executed or the program ends with it.",
                              "7 is odd, so line 3 runs; then the `if` is over and the function returns.", "return n // 2")
 
     def program(self, given: Input) -> str:
         return layout.numbered(str(given.row["code"]))
 
     def question(self, item: Item, where: str, line: str) -> str:
-        return (f"Line {item.data['line']} (`{line}`) may be executed when {where} runs. Which line of the program is executed right "
-                "after it? Answer -1 if it is not executed or the program ends with it.")
+        return (f"Line {item.data['line']} (`{line}`) may be executed when {where} runs. Which line of the program "
+                "is executed right after it? Answer -1 if it is not executed or the program ends with it.")
 
     def right_answer(self, item: Item, options: TaskOptions) -> str:
         following = self.fact(item, options)["next"]
@@ -197,18 +197,19 @@ class RevalP(Probe):
 
 
 _TYPE_ALIASES = {"string": "str", "integer": "int", "boolean": "bool", "nonetype": "nonetype", "np.ndarray": "numpy.ndarray",
-                 "ndarray": "numpy.ndarray", "datetime": "datetime.datetime", "deque": "collections.deque", "float64": "numpy.float64",
-                 "np.float64": "numpy.float64"}
+                 "ndarray": "numpy.ndarray", "datetime": "datetime.datetime", "deque": "collections.deque",
+                 "float64": "numpy.float64", "np.float64": "numpy.float64"}
 
 
 class RevalS(Probe):
     """``ct_reval_s``: value and type of a variable after a line, or Nil."""
 
     name = "ct_reval_s"
-    ask = ("Answer in the form `value; type` with a Python literal and a class name, or with Nil. Where there is more than one right "
-           "answer, give one.")
-    example = layout.Example("If line 3 (`        n = n + 1`) is executed when `halve(7)` runs, what are the value and the type of `n` "
-                             "after it? Answer Nil if it is not executed.", "7 is odd, so line 3 runs and makes n equal to 8.", "8; int")
+    ask = ("Answer in the form `value; type` with a Python literal and a class name, or with Nil. Where there is more than "
+           "one right answer, give one.")
+    example = layout.Example("If line 3 (`        n = n + 1`) is executed when `halve(7)` runs, what are the value and the "
+                             "type of `n` after it? Answer Nil if it is not executed.",
+                             "7 is odd, so line 3 runs and makes n equal to 8.", "8; int")
 
     def question(self, item: Item, where: str, line: str) -> str:
         return (f"If line {item.data['line']} (`{line}`) is executed when {where} runs, what are the value and the type of "
@@ -268,7 +269,8 @@ def _equal(said: str, dumped: str, shown: str) -> bool:
     try:
         value = literals.parse(said.strip("`"))
     except literals.LiteralError:
-        match = re.fullmatch(r"(?:np\.|numpy\.|collections\.)?(?:array|deque|bytearray|float64)\((.*)\)", said.strip("`"), re.DOTALL)
+        match = re.fullmatch(r"(?:np\.|numpy\.|collections\.)?(?:array|deque|bytearray|float64)\((.*)\)", said.strip("`"),
+                             re.DOTALL)
         inner = re.fullmatch(r"\w+\((.*)\)", shown, re.DOTALL)
         return bool(match and inner and re.sub(r"\s", "", match.group(1)) == re.sub(r"\s", "", inner.group(1)))
     true = load(dumped)
