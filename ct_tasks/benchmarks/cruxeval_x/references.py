@@ -17,6 +17,7 @@ from typing import Any
 
 from ct_tasks.execution.languages.runner import run_programs
 
+IMPOSSIBLE = '"certainly not this"'
 FILE = Path(__file__).with_name("references.json")
 
 
@@ -60,10 +61,17 @@ def check(languages: Sequence[str], *, repeats: int, limit: int | None, out: Pat
                 )
 
             runs.append(run_programs(language, part, progress=show))
+        # A check that a wrong value passes too is no check (in Perl, a function that returns a list fills both its arguments).
+        task = CruxEvalX(language, "output")
+        wrong = [parts.program(IMPOSSIBLE) if (parts := task.parts(item)) else "" for item in items[: len(part)]]
+        vacuous = run_programs(language, wrong)
         reasons: dict[str, str] = {}
+        for item, program, result in zip(items[: len(part)], wrong, vacuous, strict=True):
+            if program and result.status == "ok":
+                reasons[item.id] = "bad: its check passes with a wrong value too"
         for item, results in zip(items[: len(part)], zip(*runs, strict=True), strict=True):
             failed = [r for r in results if r.status != "ok"]
-            if failed:
+            if failed and item.id not in reasons:
                 kind = "bad" if len(failed) == repeats else "flaky"
                 reasons[item.id] = f"{kind}: {failed[0].status}: {' '.join(failed[0].error.split())[:160]}"
         seconds = time.monotonic() - start
