@@ -89,6 +89,10 @@ class Paradigm(ABC):
     def extract(self, text: str, problem: Problem) -> Extraction:
         """Read the answer from a raw reply, in time linear in its length. Never raises because of what the text holds."""
 
+    def completed(self, text: str) -> str:
+        """A reply that no length limit cut, with the tag that its stop string took away."""
+        return text
+
     @abstractmethod
     def gold(self, problem: Problem, truth: Truth | None = None) -> str:
         """The raw text that a perfect model would write. ``truth`` is needed by paradigms that write a trace."""

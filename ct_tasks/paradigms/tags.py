@@ -86,6 +86,9 @@ class Tagged(Paradigm):
         head, closed, _ = shown.partition(self.closer)
         return self._untagged(head, problem, not closed)
 
+    def completed(self, text: str) -> str:
+        return text if text.rfind(self.opener) <= text.rfind(self.closer) else text + self.closer
+
     def _first_reply(self, text: str) -> str:
         """Without what a base model adds after its answer: a next problem of its own making."""
         done = text.find(self.closer)

@@ -112,6 +112,21 @@ def test_equal_repeats_are_warned_about(caplog):
     assert "2 repeats without sampling" in caplog.text
 
 
+def test_a_stop_string_is_no_cut(monkeypatch):
+    """Backends take the stop string away; here it begins with the closing tag."""
+    task = CtTask({"task": "ct_mini", "metadata": {"paradigm": "direct"}})
+    task.build_all_requests(limit=1)
+    (request,) = task.instances
+    monkeypatch.setattr(task.token_counter, "count", lambda texts: [30] * len(texts))
+    gold = task.doc_to_target(request.doc).removesuffix("[/ANSWER]")
+    statuses = []
+    for reply in (gold, f"[ANSWER]\nassert {task.item(request.doc).data['call']} == ??\n"):
+        request.resps = [reply]
+        ((row,),) = task.score_instances([request])
+        statuses.append(json.loads(row)["status"])
+    assert statuses == ["right", "wrong"]
+
+
 def test_a_reply_at_the_length_limit_is_cut(monkeypatch):
     task = CtTask({"task": "ct_mini", "metadata": {"paradigm": "cot", "max_gen_toks": 128}})
     task.build_all_requests(limit=1)
