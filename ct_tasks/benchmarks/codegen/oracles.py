@@ -81,9 +81,14 @@ def _is_floats(value: Any) -> bool:
 
 def official(entry: str, mbpp: bool, arguments: Sequence[Sequence[Any]], expected: Sequence[Any], got: Sequence[Any],
              atol: float) -> bool:
-    """evalplus 0.3.1's verdict on a run of outputs, its tolerance that sticks after the first float included."""
+    """evalplus 0.3.1's verdict on a run of outputs, its tolerance that sticks after the first float included.
+
+    It never passes HumanEval/32: the branch for ``find_zero`` skips the line that counts a test as done.
+    """
     import numpy as np
 
+    if not mbpp and entry == "find_zero":
+        return False
     for args, exp, out in zip(arguments, expected, got, strict=False):
         try:
             exact = bool(out == exp)
@@ -102,10 +107,6 @@ def official(entry: str, mbpp: bool, arguments: Sequence[Sequence[Any]], expecte
                     exact = (out == (exp is not None)) if isinstance(out, bool) else (exp is not None) == (out is not None)
                     if isinstance(exp, bool):
                         exact = out == exp if isinstance(out, bool) else exp == (out is not None)
-            elif entry == "find_zero":
-                if abs(sum(c * math.pow(out, i) for i, c in enumerate(args[0]))) > (atol or ROOT_ATOL):
-                    return False
-                continue
             if atol == 0 and _is_floats(exp):
                 atol = 1e-6
             if not exact:
