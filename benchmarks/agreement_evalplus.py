@@ -136,7 +136,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    lines = [f"# Agreement with evalplus 0.3.1\n\n`{' '.join(os.sys.argv)}`\n\n{platform.processor() or platform.machine()}, "
+    lines = [f"# Agreement with evalplus 0.3.1\n\n`python benchmarks/agreement_evalplus.py PEER_PYTHON --tasks {' '.join(args.tasks)} --mutants {args.mutants} --seed {args.seed}`\n\n{platform.processor() or platform.machine()}, "
              f"{os.cpu_count()} cores, Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}\n"]
     for task in args.tasks:
         benchmark = HumanEvalPlus() if task == "humaneval" else MbppPlus()

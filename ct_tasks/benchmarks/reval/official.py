@@ -106,7 +106,13 @@ def state(answer: Any, value: Any, observed: Sequence[Sequence[str]] | None) -> 
     elif text == "None":
         kind, value = "NoneType", None
     elif kind in ("datetime.datetime", "datetime"):
-        return any(name == "datetime.datetime" and text.replace("T", " ") in shown for _, name, shown in observed)
+        from dateutil.parser import parse
+
+        try:
+            moment = repr(parse(text))
+        except (ValueError, OverflowError):
+            return False
+        return any(name == "datetime.datetime" and shown == moment for _, name, shown in observed)
     elif kind in ("numpy.ndarray", "np.ndarray"):
         inner = [shown.removeprefix("array(").removesuffix(")") for _, name, shown in observed if name == "numpy.ndarray"]
         return any(repr(value) == text_of for text_of in inner)

@@ -141,9 +141,12 @@ class RevalC(Probe):
         return "YES" if self.fact(item, options)["covered"] else "NO"
 
     def judge(self, item: Item, text: str, options: TaskOptions) -> Score:
-        said = re.sub(r"[\s.*`'\"!]+", "", text).upper()
-        if said not in ("YES", "NO"):
+        # The answer, alone or as the first word of a sentence that does not also hold the other one.
+        match = re.match(r"(YES|NO)(?=$|[\s]*[.,:;!\n]|\s*$)", text.strip(" \n\t*`'\"").upper())
+        words = set(re.findall(r"\b(?:YES|NO)\b", text.upper()))
+        if match is None or len(words) != 1:
             return Score("no_answer", text, reason="neither YES nor NO")
+        said = match.group(1)
         return Score("right" if said == self.right_answer(item, options) else "wrong", said)
 
     def values(self, item: Item, score: Score, options: TaskOptions) -> Mapping[str, float | None]:
@@ -254,11 +257,13 @@ class RevalS(Probe):
 
 
 def _type_said(text: str) -> str:
-    """The class name of an answer: ``<class 'int'>``, ``List[int]``, ``integer`` and ``int`` are ``list`` and ``int``."""
+    """The class name of an answer: ``<class 'int'>``, ``List[int]``, ``(int, int)``: ``int``, ``list``, ``tuple``."""
     name = text.strip("`'\" .").lower()
     if match := re.match(r"<class '(.*)'>", name):
         name = match.group(1)
     name = re.sub(r"\[.*\]$", "", name).strip()
+    if name.startswith("(") or "tuple" in name:
+        return "tuple"  # (int, int) and Tuple[int, int]
     return _TYPE_ALIASES.get(name, name)
 
 
