@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO := $(VENV)/.demo
-LIMIT ?= 40
+LIMIT ?= 24
 # One thread a process: two threads gain nothing on two busy cores (16 replies of 64 tokens: 66 s with one, 64 s with two).
 export OMP_NUM_THREADS ?= 1
 export HF_HUB_OFFLINE ?= 1
