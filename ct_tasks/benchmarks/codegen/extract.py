@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
+import warnings
 from dataclasses import dataclass
 
 from ct_tasks.benchmarks.math.extract import after_thinking
@@ -49,6 +50,9 @@ def blocks(text: str) -> list[str]:
             found.append("\n".join(lines[:i]))  # the prompt opened the fence, the reply closes it
         else:
             rest = match.group(2)
+            if rest.rstrip().endswith(match.group(1)):  # opened and closed on one line
+                found.append(rest.rstrip().removesuffix(match.group(1)))
+                continue
             tagged = _TAG.fullmatch(rest.strip()) is not None or rest.strip().split(" ")[0].lower() in ("python", "py")
             current = [] if tagged else [rest]
     if current is not None:
@@ -60,10 +64,17 @@ def _looks_like_code(text: str) -> bool:
     return bool(_START.search(text)) or text[:1] in (" ", "\t")
 
 
+def tree_of(source: str) -> ast.Module:
+    """``ast.parse`` without the warnings about odd escapes, which say nothing to a user about a benchmark's text."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(source)
+
+
 def parses(source: str) -> ast.Module | None:
     """The syntax tree, or ``None``."""
     try:
-        return ast.parse(source)
+        return tree_of(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

@@ -17,7 +17,7 @@ from typing import Any
 from ct_tasks.benchmarks.base import Answer, Item, Source
 from ct_tasks.benchmarks.codegen import runner
 from ct_tasks.benchmarks.codegen.common import CodeBenchmark, fenced
-from ct_tasks.benchmarks.codegen.extract import Program, find_program
+from ct_tasks.benchmarks.codegen.extract import Program, find_program, tree_of
 from ct_tasks.benchmarks.data import load_rows
 from ct_tasks.errors import ConfigError, DataError, HarnessError
 from ct_tasks.options import TaskOptions
@@ -52,7 +52,7 @@ class Asserts:
     def of(cls, tests: Sequence[str], entry: str) -> Asserts:
         """Raises ``DataError`` when a test holds no call of the entry point: no tests would mean no score."""
         calls = _Calls(entry)
-        trees = [calls.visit(ast.parse(test)) for test in tests]
+        trees = [calls.visit(tree_of(test)) for test in tests]
         if not calls.sources:
             raise DataError(f"the tests of {entry} never call it: {tests!r}")
         return cls(tuple(calls.sources), "\n".join(ast.unparse(ast.fix_missing_locations(tree)) for tree in trees))
@@ -60,8 +60,8 @@ class Asserts:
 
 def entry_point(code: str, tests: Sequence[str]) -> str:
     """The function that the tests call: of the names defined in the reference, the first that a test calls."""
-    defined = {node.name for node in ast.walk(ast.parse(code)) if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-    called = [node.func.id for test in tests for node in ast.walk(ast.parse(test))
+    defined = {node.name for node in ast.walk(tree_of(code)) if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    called = [node.func.id for test in tests for node in ast.walk(tree_of(test))
               if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
     for name in called:
         if name in defined:

@@ -25,6 +25,7 @@ from ct_tasks.benchmarks.base import Item, Source
 from ct_tasks.benchmarks.codegen import oracles, runner
 from ct_tasks.benchmarks.codegen.child import pack, unpack
 from ct_tasks.benchmarks.codegen.common import CHAT, CodeBenchmark, fenced
+from ct_tasks.benchmarks.codegen.extract import tree_of
 from ct_tasks.benchmarks.codegen.values import has_opaque, load
 from ct_tasks.benchmarks.data import cache_dir, load_rows
 from ct_tasks.errors import DataError, HarnessError
@@ -67,9 +68,9 @@ def read_tests(source: str, where: str) -> tuple[str, list[tuple[Any, ...]], flo
     inputs: list[Any] | None = None
     try:
         inputs = _literal(ast.parse(found.group(1), mode="eval").body) if found else None
-        tree = ast.parse(rest)
+        tree = tree_of(rest)
     except SyntaxError:  # a literal that goes over several lines
-        tree = ast.parse(source)
+        tree = tree_of(source)
     entry, atol = "", 0.0
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "inputs" and not inputs:
@@ -232,9 +233,9 @@ class MbppPlus(_Plus):
     def items(self, options: TaskOptions) -> list[Item]:
         items = []
         for item_id, row in self._rows.items():
-            call = ast.parse(row["test_list"][0])
+            call = tree_of(row["test_list"][0])
             names = [n.func.id for n in ast.walk(call) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
-            defined = {n.name for n in ast.walk(ast.parse(row["code"])) if isinstance(n, ast.FunctionDef)}
+            defined = {n.name for n in ast.walk(tree_of(row["code"])) if isinstance(n, ast.FunctionDef)}
             entry = next(name for name in names if name in defined)
             items.append(Item(item_id, {"text": row["prompt"], "assertion": row["test_list"][0], "entry_point": entry}))
         return items

@@ -26,7 +26,7 @@ from ct_tasks.benchmarks.math.equal import Verdict, quick
 from ct_tasks.benchmarks.math.latex import tidy
 from ct_tasks.errors import HarnessError
 
-CPU_S = 8.0
+CPU_S = 5.0
 WALL_S = 60.0
 MEMORY_MB = 2048
 
