@@ -8,6 +8,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from ct_tasks.reports.consistency import NAME, run_consistency
 from ct_tasks.reports.read import Run
 from ct_tasks.reports.statistics import wilson
 
@@ -31,6 +32,14 @@ def rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
                 "run": run.name, "model": run.model, "stage": run.stage, "paradigm": run.paradigm, "task": name, "n": task.n, "headline": headline,
                 "value": value, "low": interval[0] if interval else None, "high": interval[1] if interval else None, "metrics": task.metrics,
                 "stderr": task.errors, "seconds": run.seconds, "date": run.date,
+            })  # fmt: skip
+        consistency = run_consistency(run)
+        if consistency is not None:
+            strict, official, probes = consistency
+            metrics = {"ic": strict, **({} if official is None else {"ic_official": official})}
+            out.append({
+                "run": run.name, "model": run.model, "stage": run.stage, "paradigm": run.paradigm, "task": NAME, "n": probes, "headline": "ic",
+                "value": strict / 100, "low": None, "high": None, "metrics": metrics, "stderr": {}, "seconds": None, "date": run.date,
             })  # fmt: skip
     return out
 

@@ -2,7 +2,8 @@
 
 The parts and tags are the authors' (Chen et al. 2024: program, test code, question, answer between ``[ANSWER]`` tags,
 chain of thought between ``[THOUGHT]`` tags); the words and the worked example are ours, since the authors' repository has
-no licence. Sampling is theirs: temperature 0.8, 256 tokens direct, 1,024 with chain of thought, stop ``[/ANSWER]``.
+no licence. Room and stop string are theirs: 256 tokens direct, 1,024 with chain of thought, ``[/ANSWER]``. They sample at
+temperature 0.8; the default here is greedy, as for every task, and ``temperature`` sets theirs.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ct_tasks.benchmarks.reval.truth import Input
 from ct_tasks.errors import ConfigError
 from ct_tasks.options import TaskOptions
 
-TEMPERATURE = 0.8
+TEMPERATURE = 0.0
 DIRECT_TOKENS, COT_TOKENS = 256, 1024
 
 INTRO = "Below is a Python program, code that runs it, and a question about that run. {ask} {how}"
