@@ -15,6 +15,8 @@ export TOKENIZERS_PARALLELISM ?= false
 .PHONY: demo test test-quick lint clean
 
 define environment
+@$(PYTHON) -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+  { echo "needs Python 3.11 or newer with venv (Debian: apt install python3-venv); choose one with make PYTHON=..."; exit 1; }
 $(PYTHON) -m venv $(VENV)
 $(BIN)/pip install --quiet --upgrade pip
 $(BIN)/pip install --quiet torch==2.13.0

@@ -32,15 +32,17 @@ def run_consistency(run: Run) -> tuple[float, float | None, int] | None:
 
     def consistency(field: str) -> float | None:
         try:
-            return statistics.fmean(
-                incremental_consistency(*({i: _right(part[i], repeat, field) for i in shared} for part in probes),
-                                        {i: _right(s, repeat, field) for i, s in outputs.items()})
-                for repeat in range(repeats))
+            return statistics.fmean(_of_repeat(probes, outputs, shared, repeat, field) for repeat in range(repeats))
         except DataError:
             return None
 
     strict = consistency("acc")
     return None if strict is None else (strict, consistency("acc_official"), len(shared))
+
+
+def _of_repeat(probes: list[dict[str, Sample]], outputs: dict[str, Sample], shared: list[str], repeat: int, field: str) -> float:
+    coverage, state, path = ({i: _right(part[i], repeat, field) for i in shared} for part in probes)
+    return incremental_consistency(coverage, state, path, {i: _right(s, repeat, field) for i, s in outputs.items()})
 
 
 def _right(sample: Sample, repeat: int, field: str) -> bool:
