@@ -69,6 +69,8 @@ class Benchmark(ABC):
     source: Source
     paradigms: tuple[str, ...] = ("direct",)
     version: int = 1  # raised whenever prompt bytes or scoring change
+    default_shots: ClassVar[int] = 0  # worked examples in the prompt unless the ``shots`` option says otherwise
+    scoring_limit: ClassVar[str] = "no program runs"  # what bounds the scoring of one answer, in words
 
     @abstractmethod
     def items(self, options: TaskOptions) -> list[Item]:

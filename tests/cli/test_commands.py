@@ -133,3 +133,10 @@ def test_a_harness_error_is_no_verdict():
     assert metrics["acc"] == 0.5
     assert metrics["harness_error"] == pytest.approx(0.5)
     assert summary({"a": [Score("harness_error")]})["acc"] is None
+
+
+def test_the_table_of_defaults_in_the_docs_is_the_one_in_the_code() -> None:
+    from ct_tasks.cli.list import defaults
+
+    text = (Path(__file__).resolve().parents[2] / "docs" / "tasks.md").read_text()
+    assert "\n".join(defaults()) in text, "docs/tasks.md is out of date: python -m ct_tasks list --defaults"

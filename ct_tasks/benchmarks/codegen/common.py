@@ -24,6 +24,7 @@ class CodeBenchmark(Benchmark):
     domain: ClassVar[Domain] = "codegen"
     paradigms = ("direct",)
     max_gen_toks: ClassVar[int] = 1024
+    scoring_limit: ClassVar[str] = "a call: max(4 s, 4 × the reference's time)"
 
     def generation(self, options: TaskOptions) -> Generation:
         """Greedy. No stop strings: the authors' (``\\ndef``, ``\\nclass``, ``\\n#`` ...) would cut chat replies; extraction

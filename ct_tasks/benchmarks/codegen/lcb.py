@@ -121,6 +121,7 @@ class LcbCodegen(CodeBenchmark):
     name = "ct_lcb_cg"
     source = Source("lcb_codegen/test_public_only.jsonl.gz", 400, "livecodebench/code_generation_lite", "release_v1", "test", "cc")
     max_gen_toks: ClassVar[int] = 2048
+    scoring_limit: ClassVar[str] = "a test: 6 s"
 
     def items(self, options: TaskOptions) -> list[Item]:
         start, end = _day(options.start_date, "start_date"), _day(options.end_date, "end_date")

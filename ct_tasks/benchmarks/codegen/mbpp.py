@@ -12,7 +12,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from ct_tasks.benchmarks.base import Answer, Item, Source
 from ct_tasks.benchmarks.codegen import runner
@@ -73,6 +73,7 @@ class Mbpp(CodeBenchmark):
     """``ct_mbpp``."""
 
     name = "ct_mbpp"
+    default_shots: ClassVar[int] = 3  # base models; a chat model is asked without examples
     source = Source("mbpp/mbpp.jsonl.gz", 500, "google-research-datasets/mbpp", "full", "test", "CC-BY-4.0",
                     also_rows=(974,))  # the published file holds all splits
 
@@ -102,7 +103,7 @@ class Mbpp(CodeBenchmark):
         task = TASK.format(text=str(item.data["text"]).strip(), tests="\n".join(item.data["tests"]))
         if chat and not options.shots:
             return task + f"\nReply with one Python code block that defines `{item.data['entry_point']}`."
-        shots = len(SHOTS) if options.shots is None else options.shots
+        shots = self.default_shots if options.shots is None else options.shots
         if shots > len(SHOTS):
             raise ConfigError(f"{self.name} has {len(SHOTS)} worked examples, shots={shots} asks for more")
         return "".join(f"{TASK.format(text=text, tests=tests)}[BEGIN]\n{code}\n[DONE]\n\n"

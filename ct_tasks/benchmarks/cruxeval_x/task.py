@@ -51,6 +51,8 @@ class CruxEvalX(Benchmark):
 
     domain: ClassVar[Domain] = "multilingual"
     paradigms = ("direct",)
+    default_shots: ClassVar[int] = 3
+    scoring_limit: ClassVar[str] = "CPU time, by language: build 15 to 45 s, run 5 to 15 s"
 
     def __init__(self, language: str, side: Side) -> None:
         self.language, self.side = get(language), side
@@ -94,7 +96,7 @@ class CruxEvalX(Benchmark):
         return found
 
     def prompt(self, item: Item, options: TaskOptions, *, chat: bool) -> str:
-        shots = 3 if options.shots is None else options.shots
+        shots = self.default_shots if options.shots is None else options.shots
         if shots > 3:
             raise ConfigError(f"{self.name} has three worked examples; shots={shots} asks for more")
         name = self.language.name

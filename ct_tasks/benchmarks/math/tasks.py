@@ -47,6 +47,7 @@ class MathBenchmark(Benchmark):
     domain: ClassVar[Domain] = "math"
     paradigms = ("direct", "cot")
     max_gen_toks: ClassVar[int] = 2048
+    scoring_limit: ClassVar[str] = "a comparison: 5 s of CPU time in a child"
 
     @abstractmethod
     def _row(self, index: int, row: Mapping[str, Any]) -> Item:

@@ -34,6 +34,7 @@ class RevalCO(Benchmark):
 
     name = "ct_reval_co"
     domain: ClassVar[Domain] = "reval"
+    default_shots: ClassVar[int] = 1
     source = dataset.TASKS
     paradigms = ("direct", "cot")
 

@@ -27,6 +27,7 @@ class Probe(Benchmark):
     """What the three share."""
 
     domain: ClassVar[Domain] = "reval"
+    default_shots: ClassVar[int] = 1
     source = dataset.TASKS
     paradigms = ("direct", "cot")
     ask: ClassVar[str]
