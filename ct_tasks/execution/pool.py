@@ -29,18 +29,24 @@ class PythonPool:
     """``workers`` sandboxed workers (one per core by default), started when first needed.
 
     ``allow_missing`` names the protections (see ``sandbox.layers.PROTECTIONS``) whose absence the caller accepts; any
-    other that the kernel does not grant makes ``run`` raise ``HarnessError``. Safe to use from many threads; in a
+    other that the kernel does not grant makes ``run`` raise ``HarnessError``. ``hash_seed`` is Python's own for all
+    workers, so that the order of a set is the same in every run. Safe to use from many threads; in a
     forked process the pool starts workers of its own.
     """
 
     def __init__(
-        self, workers: int | None = None, backend: Backend = "local", allow_missing: Iterable[str] = ()
+        self,
+        workers: int | None = None,
+        backend: Backend = "local",
+        allow_missing: Iterable[str] = (),
+        hash_seed: int = 0,
     ) -> None:
         if backend not in ("local", "docker"):
             raise UnknownNameError("sandbox backend", backend, ("local", "docker"))
         self.workers = workers or _cores()
         self.backend = backend
         self.allow_missing = tuple(allow_missing)
+        self.hash_seed = hash_seed
         for name in self.allow_missing:
             if name not in PROTECTIONS:
                 raise UnknownNameError("protection", name, PROTECTIONS)
@@ -193,7 +199,7 @@ class PythonPool:
                 stale.append(self._idle.pop(0))
         for old in stale:
             old.stop()
-        worker = worker or Worker(hook, self.backend, self.allow_missing)
+        worker = worker or Worker(hook, self.backend, self.allow_missing, self.hash_seed)
         with self._lock:
             self._busy.add(worker)
         kept = False

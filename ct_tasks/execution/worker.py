@@ -57,12 +57,12 @@ class Worker:
     ``hook`` is the module whose functions this worker's children can call, or ``""`` for plain programs.
     """
 
-    def __init__(self, hook: str, backend: Backend, allow_missing: tuple[str, ...]) -> None:
+    def __init__(self, hook: str, backend: Backend, allow_missing: tuple[str, ...], hash_seed: int = 0) -> None:
         self.hook, self.backend = hook, backend
         self.stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in stop
         self.name = f"ct-pool-{os.getpid()}-{secrets.token_hex(4)}"
         local = backend == "local"
-        command = _local_command(hook) if local else _docker_command(self.name)
+        command = _local_command(hook) if local else _docker_command(self.name, hash_seed)
         shipped = b"" if local else _shipment(hook)
         try:
             self.process = subprocess.Popen(
@@ -70,7 +70,7 @@ class Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self.stderr,
-                env=_environment(local),
+                env=_environment(local, hash_seed),
                 cwd="/",
                 bufsize=0,
                 start_new_session=True,
@@ -149,23 +149,24 @@ class Worker:
 
 
 def _local_command(hook: str) -> list[str]:
-    # A hook may need installed packages; plain programs get the standard library alone.
-    return [sys.executable, "-I", "-W", "ignore", *([] if hook else ["-S"]), "-c", _BOOT.format(root=str(_ROOT))]
+    # A hook may need installed packages; plain programs get the standard library alone. -P -s and an environment of our own
+    # isolate like -I, which would also ignore PYTHONHASHSEED.
+    return [sys.executable, "-P", "-s", "-W", "ignore", *([] if hook else ["-S"]), "-c", _BOOT.format(root=str(_ROOT))]
 
 
-def _environment(local: bool) -> dict[str, str]:
+def _environment(local: bool, hash_seed: int) -> dict[str, str]:
     if not local:
         return dict(os.environ)  # the docker client wants its own settings; nothing of it reaches the container
-    return {"PATH": os.environ.get("PATH", os.defpath), "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8"}
+    return {"PATH": os.environ.get("PATH", os.defpath), "PYTHONHASHSEED": str(hash_seed), "LC_ALL": "C.UTF-8"}
 
 
-def _docker_command(name: str) -> list[str]:
+def _docker_command(name: str, hash_seed: int) -> list[str]:
     _sweep_containers()
     image = os.environ.get("CT_PYTHON_IMAGE", IMAGE)
-    flags = """
+    flags = f"""
         --rm --interactive --network=none --ipc=none --read-only --cap-drop=ALL --cap-add=SETUID --cap-add=SETGID
         --cap-add=KILL --security-opt=no-new-privileges --memory=4g --memory-swap=4g --pids-limit=128
-        --ulimit=nofile=256 --env=PYTHONHASHSEED=0 --env=LC_ALL=C.UTF-8
+        --ulimit=nofile=256 --env=PYTHONHASHSEED={hash_seed} --env=LC_ALL=C.UTF-8
         --tmpfs=/tmp:rw,nosuid,nodev,size=64m,nr_inodes=4096,mode=1777
         --log-driver=none --pull=never
     """.split()  # noqa: SIM905
@@ -178,7 +179,8 @@ def _docker_command(name: str) -> list[str]:
         owner,
         image,
         "python3",
-        "-I",
+        "-P",
+        "-s",
         "-S",
         "-W",
         "ignore",

@@ -253,3 +253,13 @@ def test_an_interrupted_run_leaves_a_working_pool() -> None:
         with pytest.raises(StopError):
             pool.run([square(n) for n in range(2000)], progress=stop)
         assert pool.run([square(3)])[0].value == "9"
+
+
+def test_the_hash_seed_is_the_same_in_all_workers_and_can_be_chosen() -> None:
+    values = set()
+    for seed in (0, 0, 7):
+        with PythonPool(2, hash_seed=seed) as pool:
+            found = {r.value for r in pool.run([Job("", expr="hash('a')", id=str(i)) for i in range(12)])}
+            assert len(found) == 1
+            values |= found
+    assert len(values) == 2
