@@ -169,7 +169,7 @@ def _docker_command(name: str, hash_seed: int) -> list[str]:
         --ulimit=nofile=256 --env=PYTHONHASHSEED={hash_seed} --env=LC_ALL=C.UTF-8
         --tmpfs=/tmp:rw,nosuid,nodev,size=64m,nr_inodes=4096,mode=1777
         --log-driver=none --pull=never
-    """.split()  # noqa: SIM905
+    """.split()
     owner = f"--label={LABEL}={os.getpid()}:{_started(os.getpid())}"
     return [
         "docker",
