@@ -10,6 +10,7 @@ from ct_tasks.cli.main import dispatch
 COMMANDS: Mapping[str, str] = {
     "reward": "score saved rollouts with any reward",
     "grpo": "GRPO with the consistency reward and Dynamic Beam Sampling",
+    "export": "data, reward and rollout loop for verl and LlamaFactory",
 }
 
 

@@ -131,7 +131,8 @@ def compute_score(
     **options: Any,
 ) -> dict[str, Any]:
     """verl's custom reward function: ``ground_truth`` is the JSON of ``Truth``; extra keyword options go to the reward."""
-    questions = tuple((extra_info or {}).get("questions") or ())
+    asked = (extra_info or {}).get("questions") or ()
+    questions = tuple(json.loads(asked) if isinstance(asked, str) else asked)
     result = _reward(reward, json.dumps(options)).score(Sample(solution_str, _truth(ground_truth), questions))
     flat = {k: float(v) for k, v in result.to_json().items() if isinstance(v, (bool, int, float))}
     return {"score": result.reward, **flat}
