@@ -3,23 +3,26 @@
     python -m ct_tasks run --run_dir runs/base --model hf --model_args pretrained=MODEL --tasks ct_mini \
         --metadata '{"repeats": 5}' --gen_kwargs temperature=0.8,do_sample=True
 
-Everything that is not listed below goes to `lm_eval run`. The folder keeps the journal, the exact command, versions and
-data sources, and lm_eval's results and samples.
+Everything that is not listed below goes to `lm_eval run`. The folder keeps the journal, the exact command, versions, the
+hash of each task's data, the time each start took, and lm_eval's results and samples.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import importlib.metadata
 import json
+import os
 import platform
 import sys
 import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ct_tasks.errors import ConfigError, HarnessError
-from ct_tasks.lm_eval.journal import Journal, journaled
+from ct_tasks.lm_eval.journal import Journal, journaled, journaled_with_seeds
 
 PASS_THROUGH = True  # unknown arguments are lm_eval's
 PACKAGES = ("codethinker-eval", "lm-eval", "torch", "transformers", "vllm", "datasets", "peft")
@@ -40,6 +43,12 @@ def main(args: argparse.Namespace) -> int:
         _lm_eval(rest, args, journal)
         with (args.run_dir / "timing.jsonl").open("a") as file:
             file.write(json.dumps({"seconds": round(time.time() - start, 1), "generations": len(journal.done)}) + "\n")
+    except Exception:
+        print(
+            f"{len(journal.done)} generations are kept in {args.run_dir}; the same command goes on from there",
+            file=sys.stderr,
+        )
+        raise
     finally:
         journal.close()
     return 0
@@ -67,7 +76,53 @@ def _keep_config(folder: Path, config: dict[str, Any], done: int) -> None:
         "versions": {**versions, "python": platform.python_version()},
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
     }
-    path.write_text(json.dumps(kept, indent=1) + "\n")
+    _write(path, kept)
+
+
+def _write(path: Path, value: Any) -> None:
+    """Whole or not at all, whenever the process is killed."""
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(json.dumps(value, indent=1) + "\n")
+    os.replace(part, path)
+
+
+def _keep_data(folder: Path, tasks: Mapping[Any, Any], done: int) -> None:
+    """Write a hash of each task's documents, or refuse to go on with other data."""
+    hashes: dict[str, dict[str, Any]] = {}
+    for name, task in _leaves(tasks):
+        digest = hashlib.sha256()
+        for doc in task.eval_docs:
+            digest.update(json.dumps(doc, sort_keys=True, default=str).encode("utf-8", "surrogatepass") + b"\n")
+        hashes[name] = {"documents": len(task.eval_docs), "sha256": digest.hexdigest()}
+    path = folder / "data.json"
+    before = json.loads(path.read_text()) if path.exists() else {}
+    for name, kept in before.items():
+        if done and name in hashes and hashes[name] != kept:
+            raise ConfigError(
+                f"{folder} was begun with other data of {name} ({kept['documents']} documents, sha256 {kept['sha256'][:12]}...; "
+                f"now {hashes[name]['documents']}, {hashes[name]['sha256'][:12]}...); give another --run_dir"
+            )
+    _write(path, hashes)
+
+
+def _leaves(tasks: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
+    """lm-eval's tasks, groups opened."""
+    for name, task in tasks.items():
+        if isinstance(task, Mapping):
+            yield from _leaves(task)
+        elif hasattr(task, "eval_docs"):
+            yield str(name), task
+
+
+def _with_journal(lm: Any, args: argparse.Namespace, journal: Journal) -> Callable[..., list[str]]:
+    """The model's ``generate_until`` behind the journal, in the way that fits the model."""
+    kinds = {c.__name__ for c in type(lm).__mro__}
+    if "LocalCompletionsAPI" in kinds:
+        workers = max(1, int(getattr(lm, "_concurrent", 1) or 1))
+        return journaled_with_seeds(lm.generate_until, journal, at_once=1, workers=workers, seed=args.run_seed)
+    if "VLLM" in kinds:
+        return journaled_with_seeds(lm.generate_until, journal, at_once=args.chunk, workers=1, seed=args.run_seed)
+    return journaled(lm.generate_until, journal, chunk=args.chunk, seed=args.run_seed)
 
 
 def _lm_eval(rest: list[str], args: argparse.Namespace, journal: Journal) -> None:
@@ -76,9 +131,10 @@ def _lm_eval(rest: list[str], args: argparse.Namespace, journal: Journal) -> Non
 
     evaluate = evaluator.evaluate
 
-    def with_journal(lm: Any, *positional: Any, **named: Any) -> Any:
-        lm.generate_until = journaled(lm.generate_until, journal, chunk=args.chunk, seed=args.run_seed)
-        return evaluate(lm, *positional, **named)
+    def with_journal(lm: Any, task_dict: Any, *positional: Any, **named: Any) -> Any:
+        _keep_data(args.run_dir, task_dict, len(journal.done))
+        lm.generate_until = _with_journal(lm, args, journal)
+        return evaluate(lm, task_dict, *positional, **named)
 
     evaluator.evaluate = with_journal
     before = sys.argv

@@ -1,9 +1,10 @@
 """An append-only journal of generations: a killed run goes on where it was, sampled repeats included, with any backend.
 
-lm-eval writes everything at the end, and its own cache skips sampled generation. Here requests are worked off in chunks of
-fixed composition; before a chunk the random generators are seeded from the run's seed and the chunk's number, after it the
-chunk's generations are appended and synced to disk. So a chunk is in the journal whole or not at all, and what a resumed
-run samples does not depend on where it was killed.
+lm-eval writes everything at the end, and its own cache skips sampled generation. What a resumed run samples must not depend
+on where it was killed, and there are two ways to that. A model that runs in this process (``hf``) draws from the process's
+random generators: its requests are worked off in chunks of fixed composition, the generators are seeded from the run's seed
+before each chunk, and a chunk is in the journal whole or not at all. A server or an engine that takes a seed with the request
+(OpenAI-compatible APIs, vLLM) gets one a request and repeat, so that each reply can be kept as soon as it is there.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import IO, Any
+from types import SimpleNamespace
+from typing import Any
 
 from ct_tasks.errors import ConfigError, HarnessError
 
@@ -37,7 +40,8 @@ class Journal:
                 f"{folder} is being written by another run; wait for it, or give another --run_dir"
             ) from None
         self.done: dict[str, str] = dict(self._read())
-        self._file: IO[bytes] = self.path.open("ab")
+        # Not buffered: a piece goes to the disk in one call, and a failed one leaves nothing behind to be written later.
+        self._file = self.path.open("ab", buffering=0)
 
     def _read(self) -> Iterator[tuple[str, str]]:
         if not self.path.exists():
@@ -62,15 +66,13 @@ class Journal:
         Raises ``HarnessError`` with what to do.
         """
         before = self.path.stat().st_size
+        piece = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
         try:
-            self._file.write(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
-            self._file.flush()
+            if (written := self._file.write(piece)) != len(piece):  # what a disk does that fills up in the middle
+                raise OSError(errno.ENOSPC, f"{written} of {len(piece)} bytes were written")
             os.fsync(self._file.fileno())
         except OSError as error:
-            with contextlib.suppress(OSError):  # the buffer's rest cannot be written either
-                self._file.close()
             os.truncate(self.path, before)
-            self._file = self.path.open("ab")
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise HarnessError(
                     f"the disk of {self.path} is full; free some and run the same command again, nothing is lost"
@@ -102,7 +104,7 @@ def keys(requests: Sequence[Any]) -> list[str]:
 def journaled(
     generate: Callable[..., list[str]], journal: Journal, *, chunk: int, seed: int
 ) -> Callable[..., list[str]]:
-    """``generate_until`` that takes finished requests from the journal and writes new ones to it chunk by chunk."""
+    """``generate_until`` of a model in this process: finished requests come from the journal, new ones go there chunk by chunk."""
 
     def generate_until(requests: Sequence[Any], **kwargs: Any) -> list[str]:
         names = keys(requests)
@@ -114,13 +116,59 @@ def journaled(
             start = time.time()
             texts = generate([requests[i] for i in part], **kwargs)
             seconds = time.time() - start
+            # A kill in the middle of a write leaves a part of the chunk; those rows stay.
             journal.append([
                 {"key": names[i], "text": text, "seed": seed, "chunk": number, "seconds": round(seconds / len(part), 4)}
-                for i, text in zip(part, texts, strict=True)
+                for i, text in zip(part, texts, strict=True) if names[i] not in journal.done
             ])  # fmt: skip
         return [journal.done[name] for name in names]
 
     return generate_until
+
+
+def journaled_with_seeds(
+    generate: Callable[..., list[str]], journal: Journal, *, at_once: int, workers: int, seed: int
+) -> Callable[..., list[str]]:
+    """``generate_until`` of a model that takes a seed with each request. ``at_once`` requests go out in a call; ``workers``
+    calls run side by side. lm-eval itself sends one seed for all, with which every repeat of a request would be the same."""
+
+    def one(requests: Sequence[Any], names: Sequence[str], kwargs: Any) -> list[dict[str, Any]]:
+        seeds = [_number(seed, name) for name in names]
+        start = time.time()
+        texts = generate([_with_seed(r, s) for r, s in zip(requests, seeds, strict=True)], **kwargs)
+        seconds = round((time.time() - start) / len(names), 4)
+        return [
+            {"key": name, "text": text, "seed": s, "seconds": seconds}
+            for name, text, s in zip(names, texts, seeds, strict=True)
+        ]
+
+    def generate_until(requests: Sequence[Any], **kwargs: Any) -> list[str]:
+        names = keys(requests)
+        todo = [i for i, name in enumerate(names) if name not in journal.done]
+        parts = [todo[k : k + at_once] for k in range(0, len(todo), at_once)]
+        with ThreadPoolExecutor(workers) as pool:
+            waiting = [pool.submit(one, [requests[i] for i in p], [names[i] for i in p], kwargs) for p in parts]
+            try:
+                for finished in as_completed(waiting):
+                    journal.append(finished.result())
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+        return [journal.done[name] for name in names]
+
+    return generate_until
+
+
+def _with_seed(request: Any, seed: int) -> Any:
+    """The request with a seed among its settings: what lm-eval's models read of it, the settings copied."""
+    settings = dict(request.args[1]) if len(request.args) > 1 else {}
+    args = (request.args[0], {**settings, "seed": seed}, *request.args[2:])
+    return SimpleNamespace(task_name=request.task_name, doc_id=request.doc_id, idx=request.idx, args=args)
+
+
+def _number(seed: int, name: str) -> int:
+    """A seed of 31 bits: what OpenAI's API and vLLM take."""
+    return int.from_bytes(hashlib.sha256(f"{seed}/{name}".encode()).digest()[:4], "big") >> 1
 
 
 def _seed(seed: int, name: str, number: int) -> None:

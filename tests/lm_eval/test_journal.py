@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from ct_tasks.errors import ConfigError, HarnessError
-from ct_tasks.lm_eval.journal import Journal, journaled, keys
+from ct_tasks.lm_eval.journal import Journal, journaled, journaled_with_seeds, keys
 
 
 def request(task, doc, prompt="p", **settings):
@@ -136,3 +136,63 @@ def test_a_real_sampled_run_survives_kill(smollm2, tmp_path):
     assert texts(tmp_path / "whole") == texts(tmp_path / "killed")
     assert len(texts(tmp_path / "whole")) == 12
     assert results(tmp_path / "whole") == results(tmp_path / "killed")
+
+
+class Seeded:
+    """A server's client: the text follows from the seed that came with the request, and from nothing else."""
+
+    def __init__(self, fail_at=10**9):
+        self.asked, self.fail_at = Counter(), fail_at
+
+    def generate_until(self, requests):
+        out = []
+        for r in requests:
+            if sum(self.asked.values()) >= self.fail_at:
+                raise ConnectionError("the server is gone")
+            self.asked[r.doc_id, r.args[1]["seed"]] += 1
+            out.append(f"{r.args[0]} {r.args[1]['seed']}")
+        return out
+
+
+def run_seeded(folder, model, workers, at_once=1):
+    journal = Journal(folder)
+    try:
+        return journaled_with_seeds(model.generate_until, journal, at_once=at_once, workers=workers, seed=1)(requests())
+    finally:
+        journal.close()
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_requests_with_their_own_seed_are_asked_once_each(tmp_path, workers):
+    whole = run_seeded(tmp_path / "whole", Seeded(), workers)
+    assert len(set(whole)) == 75  # a repeat has a seed of its own
+    first, second = Seeded(fail_at=20), Seeded()
+    with pytest.raises(ConnectionError):
+        run_seeded(tmp_path / "cut", first, workers)
+    assert run_seeded(tmp_path / "cut", second, workers) == whole
+    assert run_seeded(tmp_path / "at once", Seeded(), 1, at_once=16) == whole
+    asked = first.asked + second.asked
+    assert len(asked) == 75
+    assert sum(asked.values()) - 75 <= workers  # only what was under way when the server went away
+
+
+def test_a_chunk_torn_between_its_rows_is_not_written_twice(tmp_path):
+    whole = run(tmp_path, Model())
+    path = tmp_path / "generations.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:10]))
+    assert run(tmp_path, Model()) == whole
+    names = [json.loads(line)["key"] for line in path.read_text().splitlines()]
+    assert len(names) == len(set(names)) == 75
+
+
+def test_going_on_with_other_data_is_refused(tmp_path):
+    from ct_tasks.cli.run import _keep_data
+
+    def tasks(text):
+        return {"group": {"t": SimpleNamespace(eval_docs=[{"question": text}])}}
+
+    _keep_data(tmp_path, tasks("a"), 0)
+    _keep_data(tmp_path, tasks("a"), 5)
+    with pytest.raises(ConfigError, match="other data of t"):
+        _keep_data(tmp_path, tasks("b"), 5)
+    assert json.loads((tmp_path / "data.json").read_text())["t"]["documents"] == 1
