@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ct_tasks import errors
-from ct_tasks.contra.literals import Containers
+from ct_tasks.contra.literals import Containers, LiteralError
 from ct_tasks.contra.trace import Truth
 from ct_tasks.errors import HarnessError, TraceError, TraceMemory, TraceTimeout
 from ct_tasks.execution.jobs import Job, Limits, Result
@@ -74,6 +74,9 @@ def _read(result: Result) -> Truth | TraceError:
         return TraceError(f"no trace ({result.status}): {result.error[:200]}")
     reply = json.loads(result.value)
     if "truth" in reply:
-        return Truth.from_json(reply["truth"])
+        try:
+            return Truth.from_json(reply["truth"])
+        except LiteralError as error:
+            return TraceMemory(f"the trace's values are too large to be read back: {error}")
     kind = getattr(errors, str(reply.get("error")), TraceError)
     return kind(reply.get("message", "")) if issubclass(kind, TraceError) else TraceError(str(reply))
