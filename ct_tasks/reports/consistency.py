@@ -40,7 +40,9 @@ def run_consistency(run: Run) -> tuple[float, float | None, int] | None:
     return None if strict is None else (strict, consistency("acc_official"), len(shared))
 
 
-def _of_repeat(probes: list[dict[str, Sample]], outputs: dict[str, Sample], shared: list[str], repeat: int, field: str) -> float:
+def _of_repeat(
+    probes: list[dict[str, Sample]], outputs: dict[str, Sample], shared: list[str], repeat: int, field: str
+) -> float:
     coverage, state, path = ({i: _right(part[i], repeat, field) for i in shared} for part in probes)
     return incremental_consistency(coverage, state, path, {i: _right(s, repeat, field) for i, s in outputs.items()})
 

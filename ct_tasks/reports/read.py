@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,7 @@ class TaskResult:
     n: int
     samples: Path | None
     higher: dict[str, bool]
+    version: str = ""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,12 @@ class Run:
     def name(self) -> str:
         """How tables call it."""
         return " · ".join(part for part in (self.model, self.stage, self.paradigm) if part)
+
+    @property
+    def key(self) -> str:
+        """For links that outlive one report: the same for the same results file, wherever it lies."""
+        text = f"{self.name}/{self.path.name}/{self.date}"
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:10]
 
 
 def read_runs(folders: Sequence[Path]) -> tuple[list[Run], list[str]]:
@@ -68,7 +76,23 @@ def read_runs(folders: Sequence[Path]) -> tuple[list[Run], list[str]]:
         raise ConfigError(
             "no result was found; " + ("; ".join(problems) or "give folders that lm_eval wrote with --output_path")
         )
-    return sorted(runs, key=lambda r: r.date), problems
+    return sorted(runs, key=lambda r: r.date), problems + _versions(runs)
+
+
+def _versions(runs: Sequence[Run]) -> list[str]:
+    """A sentence for each task whose runs were scored by different versions of it."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for run in runs:
+        for task, result in run.tasks.items():
+            if result.version:
+                found.setdefault(task, {}).setdefault(result.version, []).append(run.name)
+    return [
+        f"{task} was scored by different versions of the task: "
+        + "; ".join(f"{version}: {', '.join(dict.fromkeys(names))}" for version, names in versions.items())
+        + " (python -m ct_tasks rescore gives today's verdicts)"
+        for task, versions in found.items()
+        if len(versions) > 1
+    ]
 
 
 def _run(file: Path) -> Run:
@@ -119,7 +143,8 @@ def _task(name: str, row: dict[str, Any], data: dict[str, Any], samples: Path | 
             metrics.setdefault(metric, float(value))
     counts = (data.get("n-samples") or {}).get(name) or {}
     n = int(counts.get("effective") or row.get("sample_len") or 0)
-    return TaskResult(metrics, errors, n, samples, (data.get("higher_is_better") or {}).get(name) or {})
+    higher = (data.get("higher_is_better") or {}).get(name) or {}
+    return TaskResult(metrics, errors, n, samples, higher, str((data.get("versions") or {}).get(name) or ""))
 
 
 @dataclass(frozen=True)
@@ -132,6 +157,7 @@ class Sample:
     target: str
     replies: list[str]
     verdicts: list[dict[str, Any]]
+    date: str = ""  # of a dated problem, as the document gives it
 
     @property
     def acc(self) -> float | None:
@@ -178,7 +204,8 @@ def _sample(row: dict[str, Any]) -> Sample:
             except ValueError:
                 verdict = None
             if isinstance(verdict, dict) and "status" in verdict:
-                verdicts.append(verdict)
+                known = isinstance(verdict.get("acc"), (bool, int, float))
+                verdicts.append(verdict if known else {**verdict, "acc": None})
     if not verdicts:  # a task of lm-eval's own: its metrics are all there is
         names = ("acc", "exact_match", "pass@1", "pass_at_1")
         score = next((row[n] for n in names if isinstance(row.get(n), (int, float))), None)
@@ -192,4 +219,5 @@ def _sample(row: dict[str, Any]) -> Sample:
             }
         ]
     group = str(doc.get("group") or identity) if isinstance(doc, dict) else identity
-    return Sample(identity, group, str(prompt), str(row.get("target", "")), replies, verdicts)
+    date = str(doc.get("contest_date") or "") if isinstance(doc, dict) else ""
+    return Sample(identity, group, str(prompt), str(row.get("target", "")), replies, verdicts, date)

@@ -11,7 +11,7 @@ from statistics import NormalDist
 Z95 = NormalDist().inv_cdf(0.975)
 
 
-def wilson(right: float, n: int, z: float = Z95) -> tuple[float, float] | None:
+def wilson(right: float, n: float, z: float = Z95) -> tuple[float, float] | None:
     """Wilson's score interval for a proportion (Wilson 1927); sensible at 0 and at 1, where the Wald interval is empty.
 
     ``right`` may be fractional (a mean over repeats). ``None`` for no samples.
@@ -40,6 +40,22 @@ def clustered_error(values: Sequence[float], clusters: Sequence[str]) -> float |
     if g < 2:
         return None
     return math.sqrt(math.fsum(s * s for s in sums.values()) * g / (g - 1)) / n
+
+
+def clustered_interval(values: Sequence[float], clusters: Sequence[str]) -> tuple[float, float] | None:
+    """Wilson's interval with the number of samples that the clustered error leaves: n_eff = p (1 - p) / error^2.
+
+    So it stays inside [0, 1] and has a width at 0 and at 1, where it counts clusters. With every sample its own cluster it is
+    Wilson's own interval. ``None`` for no samples; values lie in [0, 1] (a mean over repeats each).
+    """
+    n, g = len(values), len(set(clusters))
+    if not n:
+        return None
+    p = math.fsum(values) / n
+    error = clustered_error(values, clusters)
+    if g == n or error is None:
+        return wilson(p * g, g)
+    return wilson(p * (size := min(float(n), p * (1 - p) / error**2) if error else float(g)), size)
 
 
 def mcnemar(only_a: int, only_b: int) -> float:

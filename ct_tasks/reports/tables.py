@@ -5,43 +5,60 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ct_tasks.reports.consistency import NAME, run_consistency
+from ct_tasks.reports.multilingual import averages
+from ct_tasks.reports.paper import PAPER
 from ct_tasks.reports.read import Run
 from ct_tasks.reports.statistics import wilson
+from ct_tasks.reports.summary import Summary
 
-HEADLINE = ("acc", "acc_official", "rcs", "hack_rate", "tokens_out")
 _FALLBACK = ("acc", "exact_match", "pass@1", "pass_at_1", "acc_norm", "f1")
-# The paper's prose numbers (QC-7B average over CRUXEval-O, LCB-O and REval-FO); a reference, never a result of ours.
-PAPER = (
-    ("CodeThinker (paper)", 82.57), ("CodeReasoner (paper)", 79.20), ("ExecVerify (paper)", 77.41), ("w/o DBS (paper)", 81.48), ("w/o RL (paper)", 72.68),
-)  # fmt: skip
+Summaries = Mapping[tuple[str, str], Summary]  # by (Run.key, task)
 
 
-def rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """One row a run and task, with Wilson's interval of the accuracy."""
+def rows(runs: Sequence[Run], summaries: Summaries | None = None) -> list[dict[str, Any]]:
+    """One row a run and task: the headline with Wilson's interval and, where there are samples, the one over programs
+    (``clustered``); every metric; shares of statuses, spread between repeats, cost, and the window of dated problems."""
     out = []
     for run in runs:
         for name, task in run.tasks.items():
             headline = next((m for m in _FALLBACK if m in task.metrics), next(iter(task.metrics), None))
             value = task.metrics.get(headline) if headline else None
             interval = wilson(value * task.n, task.n) if value is not None and 0 <= value <= 1 else None
+            found = (summaries or {}).get((run.key, name)) or Summary()
+            low, high = interval or (None, None)
             out.append({
-                "run": run.name, "model": run.model, "stage": run.stage, "paradigm": run.paradigm, "task": name, "n": task.n, "headline": headline,
-                "value": value, "low": interval[0] if interval else None, "high": interval[1] if interval else None, "metrics": task.metrics,
-                "stderr": task.errors, "seconds": run.seconds, "date": run.date,
+                **_of(run), "task": name, "n": task.n, "headline": headline, "value": value, "low": low, "high": high,
+                "clustered": list(found.clustered) if found.clustered and headline == "acc" else None, "clusters": found.clusters,
+                "metrics": task.metrics, "stderr": task.errors, "higher": task.higher, "shares": found.shares, "spread": found.spread,
+                "repeats": found.repeats, "window": found.window, "months": {k: list(v) for k, v in sorted(found.months.items())}, "seconds": run.seconds,
             })  # fmt: skip
+        out += [_derived(run, name, n, "acc", means.get("acc"), means) for name, means, n in averages(run)]
         consistency = run_consistency(run)
         if consistency is not None:
             strict, official, probes = consistency
             metrics = {"ic": strict, **({} if official is None else {"ic_official": official})}
-            out.append({
-                "run": run.name, "model": run.model, "stage": run.stage, "paradigm": run.paradigm, "task": NAME, "n": probes, "headline": "ic",
-                "value": strict / 100, "low": None, "high": None, "metrics": metrics, "stderr": {}, "seconds": None, "date": run.date,
-            })  # fmt: skip
+            out.append(_derived(run, NAME, probes, "ic", strict / 100, metrics))
     return out
+
+
+def _of(run: Run) -> dict[str, Any]:
+    return {
+        "key": run.key, "run": run.name, "model": run.model, "stage": run.stage, "paradigm": run.paradigm, "date": run.date,
+    }  # fmt: skip
+
+
+def _derived(
+    run: Run, name: str, n: int, headline: str, value: float | None, metrics: dict[str, float]
+) -> dict[str, Any]:
+    """A row that stands for several tasks together: no interval, for their samples do not stand for one another."""
+    return {
+        **_of(run), "task": name, "n": n, "headline": headline, "value": value, "low": None, "high": None, "clustered": None, "clusters": 0, "metrics": metrics,
+        "stderr": {}, "higher": {}, "shares": {}, "spread": None, "repeats": 0, "window": None, "months": {}, "seconds": None,
+    }  # fmt: skip
 
 
 def grid(table: Sequence[dict[str, Any]]) -> tuple[list[str], list[str], dict[tuple[str, str], dict[str, Any]]]:
@@ -63,9 +80,9 @@ def ranks(table: Sequence[dict[str, Any]]) -> dict[tuple[str, str], int]:
         if len(values) < 2:
             continue
         for name in names:
-            cell = cells.get((name, task))
-            if cell and cell["value"] in values[:2]:
-                found[name, task] = values.index(cell["value"]) + 1
+            row = cells.get((name, task))
+            if row and row["value"] in values[:2]:
+                found[name, task] = values.index(row["value"]) + 1
     return found
 
 
@@ -73,99 +90,56 @@ def markdown(table: Sequence[dict[str, Any]]) -> str:
     """Best bold, second best underlined, interval in brackets, and a second table with the other metrics."""
     names, tasks, cells = grid(table)
     marked = ranks(table)
-    lines = ["| run | " + " | ".join(tasks) + " |", "|---|" + "---:|" * len(tasks)]
+    lines = ["| run | " + " | ".join(map(cell, tasks)) + " |", "|---|" + "---:|" * len(tasks)]
     for name in names:
         shown = []
         for task in tasks:
-            cell = cells.get((name, task))
-            if cell is None or cell["value"] is None:
+            row = cells.get((name, task))
+            if row is None or row["value"] is None:
                 shown.append("–")
                 continue
-            text = f"{100 * cell['value']:.2f}" if 0 <= cell["value"] <= 1 else f"{cell['value']:.2f}"
+            text = f"{100 * row['value']:.2f}" if 0 <= row["value"] <= 1 else f"{row['value']:.2f}"
             text = {1: f"**{text}**", 2: f"<u>{text}</u>"}.get(marked.get((name, task), 0), text)
             shown.append(
-                text + (f" [{100 * cell['low']:.1f}, {100 * cell['high']:.1f}]" if cell["low"] is not None else "")
+                text + (f" [{100 * row['low']:.1f}, {100 * row['high']:.1f}]" if row["low"] is not None else "")
             )
-        lines.append(f"| {_cell(name)} | " + " | ".join(shown) + " |")
+        lines.append(f"| {cell(name)} | " + " | ".join(shown) + " |")
     metrics = list(dict.fromkeys(m for r in table for m in r["metrics"]))
     lines += ["", "| run | task | n | " + " | ".join(metrics) + " |", "|---|---|---:|" + "---:|" * len(metrics)]
     for row in table:
         values = [f"{row['metrics'][m]:.4g}" if m in row["metrics"] else "–" for m in metrics]
-        lines.append(f"| {_cell(row['run'])} | {row['task']} | {row['n']} | " + " | ".join(values) + " |")
+        lines.append(f"| {cell(row['run'])} | {cell(row['task'])} | {row['n']} | " + " | ".join(values) + " |")
     return "\n".join(lines) + "\n"
 
 
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+def cell(text: str) -> str:
+    """A name inside a Markdown table: one line, nothing of it is markup."""
+    text = "".join(c if c.isprintable() else " " for c in text)
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`").replace("*", "\\*")
+
+
+def plain(text: str) -> str:
+    """A name on one line, without control characters, that no spreadsheet takes for a formula."""
+    text = "".join(c if c.isprintable() else " " for c in text)
+    return "'" + text if text.startswith(("=", "+", "-", "@")) else text
 
 
 def as_csv(table: Sequence[dict[str, Any]]) -> str:
     """One line a run, task and metric."""
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow(["model", "stage", "paradigm", "task", "n", "metric", "value", "stderr", "ci_low", "ci_high"])
+    writer.writerow([
+        "model", "stage", "paradigm", "task", "n", "metric", "value", "stderr", "ci_low", "ci_high", "clustered_low", "clustered_high",
+    ])  # fmt: skip
     for row in table:
         for metric, value in row["metrics"].items():
-            interval = (row["low"], row["high"]) if metric == row["headline"] else ("", "")
-            writer.writerow(
-                [
-                    row["model"],
-                    row["stage"],
-                    row["paradigm"],
-                    row["task"],
-                    row["n"],
-                    metric,
-                    value,
-                    row["stderr"].get(metric, ""),
-                    *interval,
-                ]
-            )
+            first = metric == row["headline"]
+            interval = [row["low"], row["high"], *(row["clustered"] or ("", ""))] if first else [""] * 4
+            names = [plain(row[k]) for k in ("model", "stage", "paradigm", "task")]
+            writer.writerow([*names, row["n"], metric, value, row["stderr"].get(metric, ""), *interval])
     return out.getvalue()
 
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "·": r"$\cdot$",
-    "–": "--",
-}
-
-
-def _tex(text: str) -> str:
-    return "".join(_LATEX.get(c, c if ord(c) < 128 else "?") for c in text)
-
-
-def latex(table: Sequence[dict[str, Any]]) -> str:
-    """A booktabs table: best bold, second best underlined, as in the paper. Needs ``\\usepackage{booktabs}``."""
-    names, tasks, cells = grid(table)
-    marked = ranks(table)
-    lines = [
-        "% \\usepackage{booktabs}",
-        "\\begin{tabular}{l" + "r" * len(tasks) + "}",
-        "\\toprule",
-        " & ".join(["Model", *map(_tex, tasks)]) + r" \\",
-        "\\midrule",
-    ]
-    for name in names:
-        shown = [_tex(name)]
-        for task in tasks:
-            cell = cells.get((name, task))
-            if cell is None or cell["value"] is None:
-                shown.append("--")
-                continue
-            text = f"{100 * cell['value']:.2f}" if 0 <= cell["value"] <= 1 else f"{cell['value']:.2f}"
-            shown.append({1: rf"\textbf{{{text}}}", 2: rf"\underline{{{text}}}"}.get(marked.get((name, task), 0), text))
-        lines.append(" & ".join(shown) + r" \\")
-    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
-
-
 def as_json(table: Sequence[dict[str, Any]]) -> str:
-    return json.dumps({"rows": list(table), "paper": [{"run": n, "average": v} for n, v in PAPER]}, indent=1) + "\n"
+    """The rows as they are, and the paper's numbers beside them."""
+    return json.dumps({"rows": list(table), "paper": [number.to_json() for number in PAPER]}, indent=1) + "\n"

@@ -11,7 +11,7 @@ from test_site import write_run
 
 from ct_tasks.cli.main import main
 from ct_tasks.errors import ConfigError
-from ct_tasks.reports import tables
+from ct_tasks.reports import latex, tables
 from ct_tasks.reports.read import read_runs, read_samples
 
 
@@ -42,7 +42,7 @@ def test_latex_compiles(runs, tmp_path):
 
         missing("no pdflatex")
     found, _ = read_runs([runs])
-    table = tables.latex(tables.rows(found))
+    table = latex.latex(tables.rows(found))
     (tmp_path / "t.tex").write_text("\\documentclass{article}\\usepackage{booktabs}\\begin{document}\n" + table + "\\end{document}\n")
     done = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-1500:]
