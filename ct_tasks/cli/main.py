@@ -52,11 +52,10 @@ def dispatch(package: str, commands: Mapping[str, str], argv: Sequence[str]) -> 
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.add_arguments(parser)
-        args, rest = parser.parse_known_args(argv[1:])
         if getattr(module, "PASS_THROUGH", False):
-            args.rest = rest
-        elif rest:
-            parser.error(f"unrecognized arguments: {' '.join(rest)}")
+            args, args.rest = parser.parse_known_args(argv[1:])
+        else:  # key=value settings may stand before, between and after options
+            args = parser.parse_intermixed_args(argv[1:])
         code: int = module.main(args)
         return code
     except CodeThinkerError as error:

@@ -40,4 +40,7 @@ def check_task(name: str, options: TaskOptions) -> None:
     benchmark = registry.get(name)
     if options.paradigm is not None and options.paradigm not in benchmark.paradigms:
         raise UnknownNameError(f"paradigm of {name}", options.paradigm, benchmark.paradigms)
+    for language in options.languages or ():
+        if language not in registry.LANGUAGES:
+            raise UnknownNameError("language", language, registry.LANGUAGES)
     benchmark.generation(options)

@@ -48,6 +48,7 @@ def write(rows: Sequence[Mapping[str, Any]], out: Path, settings: GrpoSettings, 
 
     if len(rows) < 2:
         raise DataError(f"verl needs rows to train on and rows to validate on, got {len(rows)}")
+    out = out.resolve()  # verl resolves relative paths on each node by itself
     out.mkdir(parents=True, exist_ok=True)
     held = max(1, min(512, len(rows) // 10))
     agent = "single_turn_agent" if settings.regular == settings.group_size else AGENT
