@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Mapping
+from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
 
@@ -42,16 +43,15 @@ def trace_call(
     """
     tree = _call_tree(call)
     name = tree.func.id if isinstance(tree.func, ast.Name) else ""
-    program = normalise(source, entry or name)
+    program, spans, order = _prepared(source, entry or name, segmentation)
     if name != program.entry:
         raise TraceError(f"the call {call!r} does not call {program.entry}")
-    spans = segment(program, segmentation)
     namespace: dict[str, Any] = {"__name__": "__program__", "__builtins__": __builtins__}
-    watcher = _Watcher(program, spans, containers, max_events)
+    watcher = _Watcher(program, spans, order, containers, max_events)
     try:
         if prelude:
             exec(compile(prelude, "<prelude>", "exec"), namespace)
-        module = compile(program.runnable, "<program>", "exec")
+        module = _compiled(program.runnable)
         watcher.code = _entry_code(module, program)
         exec(module, namespace)
         # Arguments are evaluated first: an argument may call the entry function itself, and that is not the call traced.
@@ -85,6 +85,18 @@ def trace_hook(payload: Mapping[str, Any]) -> dict[str, Any]:
         return {"truth": truth.to_json()}
     except TraceError as error:
         return {"error": type(error).__name__, "message": str(error)}
+
+
+@lru_cache(maxsize=32)
+def _prepared(source: str, entry: str, segmentation: str) -> tuple[Program, tuple[Span, ...], Mapping[str, int]]:
+    """What does not depend on the call: reading the program costs more than most calls of it."""
+    program = normalise(source, entry)
+    return program, segment(program, segmentation), _name_order(program)
+
+
+@lru_cache(maxsize=32)
+def _compiled(source: str) -> CodeType:
+    return compile(source, "<program>", "exec")
 
 
 def _call_tree(call: str) -> ast.Call:
@@ -121,7 +133,12 @@ def _describe(error: BaseException) -> str:
 
 class _Watcher:
     def __init__(
-        self, program: Program, spans: tuple[Span, ...], containers: literals.Containers, max_events: int
+        self,
+        program: Program,
+        spans: tuple[Span, ...],
+        order: Mapping[str, int],
+        containers: literals.Containers,
+        max_events: int,
     ) -> None:
         self.program, self.spans, self.containers = program, spans, containers
         self.code: CodeType | None = None
@@ -129,7 +146,7 @@ class _Watcher:
         self.events_left = max_events
         self.offset = program.offset
         self.block_of = [i for i, span in enumerate(spans) for _ in range(span.start, span.stop)]
-        self.order = _name_order(program)
+        self.order = order
         self.current = 0
         self.furthest = -1
         self.states: dict[int, dict[str, object]] = {}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ct_tasks import errors
 from ct_tasks.contra.literals import Containers, LiteralError
@@ -72,7 +73,11 @@ def _read(result: Result) -> Truth | TraceError:
         return TraceMemory("the program ran into its memory limit")
     if result.status != "ok" or result.value is None:
         return TraceError(f"no trace ({result.status}): {result.error[:200]}")
-    reply = json.loads(result.value)
+    return read_reply(json.loads(result.value))
+
+
+def read_reply(reply: Mapping[str, Any]) -> Truth | TraceError:
+    """What ``contra.tracer.trace_hook`` returned in the child."""
     if "truth" in reply:
         try:
             return Truth.from_json(reply["truth"])
