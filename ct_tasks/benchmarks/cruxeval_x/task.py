@@ -158,14 +158,16 @@ class CruxEvalX(Benchmark):
         )
         scores = []
         for answer, (program, settled, objection) in zip(answers, judged, strict=True):
-            if answer.item.id in bad and not (settled and settled.status == "no_answer"):
-                reason = f"the reference itself fails ({bad[answer.item.id][:100]}); not scored"
-                scores.append(Score("harness_error", settled.answer if settled else None, None, reason))
-            elif settled is not None:
-                scores.append(settled)
-            else:
+            if settled is None:
                 assert program is not None
-                scores.append(_verdict(found[program], objection, self._answer_text(answer) or ""))
+                score = _verdict(found[program], objection, self._answer_text(answer) or "")
+            else:
+                score = settled
+            if answer.item.id in bad and score.status not in ("no_answer", "truncated"):
+                # The published runner scores these rows like all others, so its verdict stays beside.
+                reason = f"the reference itself fails ({bad[answer.item.id][:100]}); not scored"
+                score = Score("harness_error", score.answer, score.acc_official, reason)
+            scores.append(score)
         return scores
 
     def _judge(self, answer: Answer) -> tuple[str | None, Score | None, str]:

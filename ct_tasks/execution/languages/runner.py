@@ -28,12 +28,12 @@ def run_programs(
 ) -> list[Result]:
     """Run each program; results in order. ``ok`` is the benchmark's own verdict that the program ran clean.
 
-    ``batch=False`` builds every program alone, as the official runner does. A container that dies is replaced once and its
+    ``batch=False`` builds every program alone and without a precompiled header, as the official runner does. A container that dies is replaced once and its
     unfinished programs run again; if it dies again on the same ones, each gets a fresh container, and one that kills
     its container is ``killed``. Raises ``HarnessError`` for a dead engine or a missing image, before anything runs.
     """
     lang = get(language)
-    recipe = {**lang.recipe(), **({} if batch else {"batch": ""})}
+    recipe = {**lang.recipe(), **({} if batch else {"batch": "", "extra_if": None})}
     workers = workers or min(os.cpu_count() or 1, 8)
     found: dict[int, Result] = {}
     unique = {text: i for i, text in reversed(list(enumerate(programs)))}
