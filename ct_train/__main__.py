@@ -9,6 +9,8 @@ from ct_tasks.cli.main import dispatch
 
 COMMANDS: Mapping[str, str] = {
     "reward": "score saved rollouts with any reward",
+    "micro": "the small world: programs, a tokenizer and a model of half a million parameters",
+    "sft": "supervised fine-tuning on ConTra traces",
     "grpo": "GRPO with the consistency reward and Dynamic Beam Sampling",
     "export": "data, reward and rollout loop for verl and LlamaFactory",
 }

@@ -75,8 +75,13 @@ def beam(prompts: Sequence[Sequence[int]], budget: int, sampler: Sampler, score:
 
 
 def regular(prompts: Sequence[Sequence[int]], count: int, sampler: Sampler) -> list[list[Trajectory]]:
-    """``count`` independent trajectories for every prompt, by the same block-by-block calls."""
-    return _sample(prompts, count, sampler, None)
+    """``count`` independent trajectories for every prompt. A sampler with a method ``complete`` draws each to its end at
+    once, since nothing is to be decided at block ends; the others go by the same block-by-block calls as ``beam``."""
+    complete = getattr(sampler, "complete", None)
+    if complete is None:
+        return _sample(prompts, count, sampler, None)
+    flat = complete([p for p in prompts for _ in range(count)], [Trajectory() for _ in prompts for _ in range(count)])
+    return [flat[i * count : (i + 1) * count] for i in range(len(prompts))]
 
 
 def _sample(

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ct_tasks.errors import ConfigError, UnknownNameError
+from ct_train import optim
 from ct_train.rewards import build
 
-ENGINES = ("transformers", "vllm", "vllm_server")
+ENGINES = ("transformers", "static", "vllm", "vllm_server")
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,8 @@ class GrpoSettings:
     ``group_size`` completions a prompt, of which ``regular`` by regular sampling and the rest by DBS (Figure 5).
     ``prompts_per_rollout`` prompts are sampled before the policy moves, ``prompts_per_update`` make one optimiser step.
     ``completions_per_device`` is the forward-pass batch. Lengths in tokens. ``data``: JSON lines with ``program`` and
-    ``call`` (or ``truth``). ``reward_options`` go to the reward (``alpha``, ``prm``, ``rcc``, ``orm``, ``ccw`` ...).
+    ``call`` (or ``truth``). ``engine``: ``static`` is for small Llama models on a CPU. ``optimizer`` ``muon`` trains the
+    layers' matrices with Muon. ``reward_options`` go to the reward (``alpha``, ``prm``, ``rcc``, ``orm``, ``ccw`` ...).
     """
 
     model: str = ""
@@ -50,6 +52,8 @@ class GrpoSettings:
     prompts_per_update: int = 64  # [ExecVerify]
     completions_per_device: int = 8
     learning_rate: float = 1e-6  # [ExecVerify]
+    optimizer: str = "adamw"
+    schedule: str = "constant_with_warmup"
     epochs: float = 3.0
     max_steps: int = -1
     warmup_steps: int = 0
@@ -76,6 +80,7 @@ class GrpoSettings:
                 raise ConfigError(f"grpo needs {name}: set it in the config or with {name}=...")
         if self.engine not in ENGINES:
             raise UnknownNameError("engine", self.engine, ENGINES)
+        optim.check(self.optimizer, self.schedule)
         build(self.reward, self.reward_options)
         if self.group_size < 2:
             raise ConfigError(f"group_size {self.group_size}: the advantage is relative to a group, so at least 2")

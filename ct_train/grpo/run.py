@@ -10,7 +10,7 @@ from typing import Any
 
 from ct_tasks.contra.trace import Truth
 from ct_tasks.errors import ConfigError
-from ct_train.grpo.config import GrpoSettings
+from ct_train.grpo.config import GrpoSettings, LoraSettings
 from ct_train.grpo.data import load_rows, with_prompts, with_truths
 from ct_train.rewards.batch import BatchScorer, trl_reward
 
@@ -28,13 +28,14 @@ def train(settings: GrpoSettings, prompt: Callable[[Truth], str], *, resume: boo
     scorer = BatchScorer(settings.reward, settings.reward_options)
     output = Path(settings.output_dir)
     checkpoint = last_checkpoint(output) if resume else None
-    _refuse_mixed_folder(output, settings)
+    refuse_mixed_folder(output, settings.lora.r)
     rows = with_truths(rows, segmentation=settings.segmentation, questions=settings.reward == "execverify")
 
     from datasets import Dataset
     from transformers import AutoTokenizer
     from trl import GRPOConfig
 
+    from ct_train import optim
     from ct_train.grpo.rollout_log import RolloutLog
     from ct_train.grpo.trainer import ContraGRPOTrainer
 
@@ -46,13 +47,15 @@ def train(settings: GrpoSettings, prompt: Callable[[Truth], str], *, resume: boo
     if settings.engine.startswith("vllm"):
         _allow_weight_updates_on_cpu()
     step = int(checkpoint.name.rsplit("-", 1)[1]) if checkpoint else 0
+    model = _model(settings)
     trainer = ContraGRPOTrainer(
-        model=_model(settings),
+        model=model,
         reward_funcs=LoggedReward(scorer),
         args=arguments,
         train_dataset=Dataset.from_list(kept),
         processing_class=tokenizer,
-        peft_config=_lora(settings),
+        peft_config=None if settings.adapter else lora_config(settings.lora),
+        optimizers=(optim.build(model, settings.optimizer, settings.learning_rate), None),
         settings=settings,
         rollout_log=RolloutLog(output, from_step=step),
     )
@@ -77,7 +80,7 @@ def trl_arguments(settings: GrpoSettings, accumulation: int, steps_per_generatio
         "num_generations": settings.group_size,
         "max_completion_length": settings.max_response_tokens,
         "learning_rate": settings.learning_rate,
-        "lr_scheduler_type": "constant_with_warmup",
+        "lr_scheduler_type": settings.schedule,
         "warmup_steps": settings.warmup_steps,
         "num_train_epochs": settings.epochs,
         "max_steps": settings.max_steps,
@@ -100,7 +103,7 @@ def trl_arguments(settings: GrpoSettings, accumulation: int, steps_per_generatio
         "auto_find_batch_size": False,  # halving the batch would tear groups apart
         "remove_unused_columns": False,
     }
-    if settings.engine != "transformers":
+    if settings.engine.startswith("vllm"):
         arguments |= {
             "use_vllm": True,
             "vllm_mode": "colocate" if settings.engine == "vllm" else "server",
@@ -137,22 +140,28 @@ def set_pad(tokenizer: Any) -> None:
     )
 
 
-def _refuse_mixed_folder(output: Path, settings: GrpoSettings) -> None:
+def refuse_mixed_folder(output: Path, lora_rank: int) -> None:
+    """Raises ``ConfigError`` where ``output`` holds checkpoints of the other kind (adapters or full models): transformers
+    would resume from them with no more than a warning."""
     adapter = any(output.glob("checkpoint-*/adapter_model.safetensors"))
     whole = any(output.glob("checkpoint-*/model*.safetensors"))
-    if (adapter and settings.lora.r == 0) or (whole and settings.lora.r > 0):
+    if (adapter and lora_rank == 0) or (whole and lora_rank > 0):
         kind = "LoRA adapters" if adapter else "full models"
         raise ConfigError(
             f"{output} holds checkpoints of {kind}, which this run cannot resume; give a fresh output_dir"
         )
 
 
-def _model(settings: GrpoSettings) -> Any:
+def load_model(name: str, *, bf16: bool) -> Any:
+    """A causal language model in bfloat16 or float32."""
     import torch
     from transformers import AutoModelForCausalLM
 
-    dtype = torch.bfloat16 if settings.bf16 else torch.float32
-    model = AutoModelForCausalLM.from_pretrained(settings.model, dtype=dtype)
+    return AutoModelForCausalLM.from_pretrained(name, dtype=torch.bfloat16 if bf16 else torch.float32)
+
+
+def _model(settings: GrpoSettings) -> Any:
+    model = load_model(settings.model, bf16=settings.bf16)
     if not settings.adapter:
         return model
     from peft import PeftModel
@@ -160,12 +169,12 @@ def _model(settings: GrpoSettings) -> Any:
     return PeftModel.from_pretrained(model, settings.adapter, is_trainable=True)
 
 
-def _lora(settings: GrpoSettings) -> Any:
-    if settings.lora.r == 0 or settings.adapter:
+def lora_config(lora: LoraSettings) -> Any:
+    """peft's configuration; None where every weight is trained."""
+    if lora.r == 0:
         return None
     from peft import LoraConfig
 
-    lora = settings.lora
     return LoraConfig(
         r=lora.r,
         lora_alpha=lora.alpha,

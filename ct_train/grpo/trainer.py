@@ -23,6 +23,7 @@ from ct_train.grpo.data import prompt_ids
 from ct_train.grpo.rollout_log import RolloutLog, group_figures
 from ct_train.rewards import RewardResult
 from ct_train.rewards.batch import text_of
+from ct_train.rollouts.static_sampler import StaticSampler
 from ct_train.rollouts.stopping import Codec
 from ct_train.rollouts.transformers_sampler import TransformersSampler
 
@@ -121,7 +122,7 @@ class _ModelScope:
     def __init__(self, trainer: ContraGRPOTrainer) -> None:
         self.trainer = trainer
 
-    def __enter__(self) -> TransformersSampler:
+    def __enter__(self) -> TransformersSampler | StaticSampler:
         trainer = self.trainer
         self.was_training = trainer.model.training
         self.scope = unwrap_model_for_generation(
@@ -131,6 +132,10 @@ class _ModelScope:
         model.eval()
         settings = trainer.settings
         codec = Codec.of(trainer.processing_class, trainer.eos_token_ids)
+        if settings.engine == "static":
+            return StaticSampler(
+                model, codec, max_tokens=settings.max_response_tokens, temperature=settings.temperature
+            )
         return TransformersSampler(
             model,
             codec,

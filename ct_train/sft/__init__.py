@@ -1,0 +1,1 @@
+"""Supervised fine-tuning on perfect traces, on trl's trainer."""
