@@ -2,6 +2,7 @@
 
     python -m ct_tasks compare runs/base runs/grpo
     python -m ct_tasks compare runs/main runs/branch --fail-if-worse
+    python -m ct_tasks compare runs/base runs/grpo --site site    # with links to what went from right to wrong
 
 The interval resamples whole programs (items of one program go together); p-values are Holm-corrected over the tasks.
 """
@@ -12,8 +13,11 @@ import argparse
 import json
 import sys
 from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from ct_tasks.errors import ConfigError
 from ct_tasks.reports.read import Run, Sample, read_runs, read_samples
@@ -25,27 +29,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("b", type=Path, metavar="DIR_B")
     parser.add_argument("--json", action="store_true", help="machine-readable output")
     parser.add_argument(
+        "--site", type=Path, help="a site that `report` made of both runs: lost samples get links into it"
+    )
+    parser.add_argument(
         "--fail-if-worse", action="store_true", help="exit 1 when B is worse than A (corrected p < 0.05) in any task"
     )
 
 
 def main(args: argparse.Namespace) -> int:
     problems: list[str] = []
+    if args.site and not (args.site / "index.html").is_file():
+        raise ConfigError(
+            f"{args.site} is no site; make one of both runs: python -m ct_tasks report DIR_A DIR_B --out {args.site}"
+        )
     a, b = _samples(args.a, problems), _samples(args.b, problems)
     shared = [task for task in a if task in b]
     if not shared:
         raise ConfigError(
             f"{args.a} and {args.b} have no task with samples in common ({', '.join(a) or 'none'}; {', '.join(b) or 'none'})"
         )
-    rows = {task: _compare(a[task], b[task]) for task in shared}
+    rows = {task: _compare(a[task].samples, b[task].samples) for task in shared}
     usable = {t: r for t, r in rows.items() if r["n"]}
     if len(usable) > 1:
-        pooled_a = {f"{t}/{k}": s for t in usable for k, s in a[t].items()}
-        pooled_b = {f"{t}/{k}": s for t in usable for k, s in b[t].items()}
-        rows["all tasks"] = _compare(pooled_a, pooled_b)
+        rows["all tasks"] = _compare(_pooled(a, usable), _pooled(b, usable))
     corrected = holm({t: r["p"] for t, r in usable.items()})
     for task, row in rows.items():
         row["p_holm"] = corrected.get(task)
+        if args.site and task in usable:
+            row["links"] = {key: _link(args.site, a[task], b[task], task, key) for key in row["lost"]}
     if args.json:
         print(json.dumps(rows, indent=1))
     else:
@@ -57,18 +68,50 @@ def main(args: argparse.Namespace) -> int:
     return 1 if args.fail_if_worse and worse else 0
 
 
-def _samples(folder: Path, problems: list[str]) -> dict[str, dict[str, Sample]]:
+@dataclass(frozen=True)
+class _Side:
+    """One task of one side: the run it comes from, and its samples by id."""
+
+    run: Run
+    samples: dict[str, Sample]
+
+
+def _samples(folder: Path, problems: list[str]) -> dict[str, _Side]:
     runs, found = read_runs([folder])
     problems += found
-    newest: dict[str, Run] = {
-        task: run for run in runs for task, result in run.tasks.items() if result.samples is not None
-    }
+    newest: dict[str, Run] = {}
+    for run in runs:  # oldest first
+        for task, result in run.tasks.items():
+            if result.samples is None:
+                problems.append(f"{run.path} has no samples of {task}; run lm_eval with --log_samples")
+                continue
+            if task in newest:
+                problems.append(
+                    f"{folder} has several runs of {task}; {run.path.name} is newer than {newest[task].path.name} and counts"
+                )
+            newest[task] = run
     out = {}
     for task, run in newest.items():
         path = run.tasks[task].samples
         assert path is not None
-        out[task] = {s.id: s for s in read_samples(path, problems)}
+        out[task] = _Side(run, {s.id: s for s in read_samples(path, problems)})
     return out
+
+
+def _pooled(side: dict[str, _Side], tasks: Iterable[str]) -> dict[str, Sample]:
+    """All tasks together. A program of one task is no cluster with one of another task that happens to have its name, but the
+    languages of CRUXEval-X are translations of the same programs."""
+    pooled = {}
+    for task in tasks:
+        family = task.rpartition("_")[0] if task.startswith("ct_cruxeval_x") else task
+        for key, sample in side[task].samples.items():
+            pooled[f"{task}/{key}"] = replace(sample, group=f"{family}/{sample.group}")
+    return pooled
+
+
+def _link(site: Path, a: _Side, b: _Side, task: str, key: str) -> str:
+    query = urlencode({"run": a.run.key, "task": task, "id": key, "other": b.run.key, "show": "lost"})
+    return f"{(site / 'index.html').resolve().as_uri()}#samples?{query}"
 
 
 def _compare(a: dict[str, Sample], b: dict[str, Sample]) -> dict[str, Any]:
@@ -76,12 +119,14 @@ def _compare(a: dict[str, Sample], b: dict[str, Sample]) -> dict[str, Any]:
     left, right = [float(a[k].acc or 0) for k in keys], [float(b[k].acc or 0) for k in keys]
     lost = [k for k, x, y in zip(keys, left, right, strict=True) if x > y]
     won = [k for k, x, y in zip(keys, left, right, strict=True) if y > x]
-    interval = paired_bootstrap(left, right, [a[k].group for k in keys])
+    groups = [a[k].group for k in keys]
+    interval = paired_bootstrap(left, right, groups)
+    enough = interval is not None and len(set(groups)) > 1  # with one program there is nothing to resample
     kinds = Counter(f"{_status(a[k])} -> {_status(b[k])}" for k in keys if _status(a[k]) != _status(b[k]))
     return {
         "n": len(keys), "only_in_a": len(a.keys() - b.keys()), "only_in_b": len(b.keys() - a.keys()),
         "acc_a": sum(left) / len(left) if left else None, "acc_b": sum(right) / len(right) if right else None,
-        "difference": interval.mean if interval else 0.0, "low": interval.low if interval else None, "high": interval.high if interval else None,
+        "difference": interval.mean if interval else 0.0, "low": interval.low if interval and enough else None, "high": interval.high if interval and enough else None, "programs": len(set(groups)),
         "p": mcnemar(len(lost), len(won)), "lost": lost, "won": won, "changes": dict(kinds.most_common()),
     }  # fmt: skip
 
@@ -100,12 +145,24 @@ def _sentence(task: str, row: dict[str, Any]) -> str:
         return f"{task}: no sample has a verdict in both runs{left_out}"
     text = (
         f"{task}: {100 * row['acc_a']:.2f} -> {100 * row['acc_b']:.2f} on {row['n']} samples, difference {100 * row['difference']:+.2f} "
-        f"[{100 * row['low']:+.2f}, {100 * row['high']:+.2f}], {len(row['won'])} won, {len(row['lost'])} lost, McNemar p = {row['p']:.4f}"
+        f"{_interval(row)}, {len(row['won'])} won, {len(row['lost'])} lost, McNemar p = {row['p']:.4f}"
     )
     if row.get("p_holm") is not None:
         text += f" (Holm {row['p_holm']:.4f})"
     if not row["won"] and not row["lost"]:
         text += "; not one sample differs"
     changes = "".join(f"\n    {kind}: {count}" for kind, count in row["changes"].items())
-    lost = f"\n    lost: {', '.join(row['lost'][:8])}{' ...' if len(row['lost']) > 8 else ''}" if row["lost"] else ""
+    links = row.get("links") or {}
+    shown = [f"{key} {links[key]}" if key in links else key for key in row["lost"][:8]]
+    lost = (
+        ("\n    lost: " + ("\n        " if links else ", ").join(shown) + (" ..." if len(row["lost"]) > 8 else ""))
+        if shown
+        else ""
+    )
     return text + left_out + changes + lost
+
+
+def _interval(row: dict[str, Any]) -> str:
+    if row["low"] is None:
+        return "(one program only: no interval)"
+    return f"[{100 * row['low']:+.2f}, {100 * row['high']:+.2f}]"

@@ -16,7 +16,7 @@ from typing import Any
 from ct_tasks.benchmarks import registry
 from ct_tasks.benchmarks.base import Answer
 from ct_tasks.cli.score import summary
-from ct_tasks.errors import ConfigError
+from ct_tasks.errors import CodeThinkerError, ConfigError
 from ct_tasks.options import TaskOptions
 from ct_tasks.reports.read import Run, read_runs, read_samples
 
@@ -36,7 +36,10 @@ def main(args: argparse.Namespace) -> int:
             elif result.samples is None:
                 problems.append(f"{task} in {run.path} has no samples; run lm_eval with --log_samples")
             else:
-                results[f"{run.name} {task}"] = _rescore(run, task, result.samples, problems)
+                try:
+                    results[f"{run.name} {task}"] = _rescore(run, task, result.samples, problems)
+                except CodeThinkerError as error:  # unknown options of another version, data that is not here
+                    problems.append(f"{task} in {run.path} cannot be scored again: {error}")
     for problem in problems:
         print(problem, file=sys.stderr)
     if not results:
@@ -50,7 +53,13 @@ def _rescore(run: Run, task: str, path: Path, problems: list[str]) -> dict[str, 
     benchmark = registry.get(task)
     options = TaskOptions.from_mapping({k: v for k, v in run.options.items() if v is not None})
     items = {i.id: i for i in benchmark.items(options)}
-    samples = [s for s in read_samples(path, problems) if s.id in items]
+    found = list(read_samples(path, problems))
+    samples = [s for s in found if s.id in items]
+    if len(samples) < len(found):
+        unknown = next(s.id for s in found if s.id not in items)
+        problems.append(
+            f"{path.name}: {len(found) - len(samples)} samples are no items of {task} here, such as {unknown}; they are left out"
+        )
     answers = [
         Answer(items[s.id], reply, truncated=v.get("status") == "truncated" or None)
         for s in samples
@@ -62,27 +71,36 @@ def _rescore(run: Run, task: str, path: Path, problems: list[str]) -> dict[str, 
     for sample in samples:
         verdicts[sample.id] = [next(scores) for _ in sample.replies]
         for number, (old, new) in enumerate(zip(sample.verdicts, verdicts[sample.id], strict=False)):
-            if old.get("status") and old["status"] != new.status:
+            if old.get("status") and (old["status"], old.get("acc_official")) != (new.status, new.acc_official):
                 changes.append(
                     {
                         "id": sample.id,
                         "reply": number,
                         "was": old["status"],
                         "is": new.status,
+                        "official": [old.get("acc_official"), new.acc_official],
                         "why": new.reason,
                         "was_because": old.get("reason", ""),
                     }
                 )
     metrics = summary(verdicts) if verdicts else {}
     acc = "none" if metrics.get("acc") is None else f"{metrics['acc']:.4f}"
-    print(f"{run.name} {task}: {len(samples)} samples, acc {acc}, {len(changes)} verdicts changed")
+    before = run.tasks[task].metrics.get("acc")
+    was = "" if before is None else f" (was {before:.4f})"
+    print(f"{run.name} {task}: {len(samples)} samples, acc {acc}{was}, {len(changes)} verdicts changed")
     for change in changes[:20]:
-        print(f"    {change['id']} reply {change['reply']}: {change['was']} -> {change['is']}: {change['why'][:120]}")
+        print(f"    {change['id']} reply {change['reply']}: {_told(change)}")
     return {
         "metrics": metrics,
         "changes": changes,
         "verdicts": {k: [s.to_json() for s in row] for k, row in verdicts.items()},
     }
+
+
+def _told(change: dict[str, Any]) -> str:
+    if change["was"] != change["is"]:
+        return f"{change['was']} -> {change['is']}: {change['why'][:120] or 'no reason given'}"
+    return f"{change['is']}, the published scorer's verdict: {change['official'][0]} -> {change['official'][1]}"
 
 
 def _paired(replies: list[str], verdicts: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:

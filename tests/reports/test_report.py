@@ -5,13 +5,14 @@ import io
 import json
 import shutil
 import subprocess
+import sys
 
 import pytest
 from test_site import write_run
 
 from ct_tasks.cli.main import main
 from ct_tasks.errors import ConfigError
-from ct_tasks.reports import latex, tables
+from ct_tasks.reports import latex, shapes, tables
 from ct_tasks.reports.read import read_runs, read_samples
 
 
@@ -36,16 +37,39 @@ def test_tables(runs):
     assert 0 <= low <= table[0]["value"] <= high <= 1
 
 
-def test_latex_compiles(runs, tmp_path):
+LONGEST = "organisation_with_a_long_name/Model-Name_That^Goes~On & on-{7B}-\\textbf-100%-$dollar$-#1-äöü-模型-" + "x" * 120
+
+
+@pytest.mark.slow
+def test_latex_compiles_with_the_longest_names(tmp_path):
     if shutil.which("pdflatex") is None:
         from conftest import missing
 
         missing("no pdflatex")
-    found, _ = read_runs([runs])
-    table = latex.latex(tables.rows(found))
-    (tmp_path / "t.tex").write_text("\\documentclass{article}\\usepackage{booktabs}\\begin{document}\n" + table + "\\end{document}\n")
+    write_run(tmp_path / "a", LONGEST, "contra", "answer")
+    write_run(tmp_path / "b", "model_one & 100% #1", "direct", "none")
+    found, _ = read_runs([tmp_path])
+    rows = tables.rows(found)
+    rows += [{**row, "task": "ct_cruxeval_o", "stage": stage, "run": f"{row['run']} {stage}"} for row in rows for stage in ("base", "grpo", "alpha=0.5", "w/o_DBS")]
+    text = f"{latex.latex(rows)}\n\n{shapes.latex(shapes.filled(rows))}"
+    assert "Table 2" in text
+    (tmp_path / "t.tex").write_text("\\documentclass{article}\\usepackage{booktabs}\\begin{document}\n" + text + "\\end{document}\n")
     done = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-1500:]
+
+
+def test_hostile_names_break_no_table(tmp_path):
+    name = "=HYPERLINK(1)|a`b`*c*<script>\x00\u202e\n"
+    write_run(tmp_path / "a", name, "contra", "answer")
+    found, _ = read_runs([tmp_path])
+    rows = tables.rows(found)
+    lines = list(csv.reader(io.StringIO(tables.as_csv(rows))))
+    assert len({len(line) for line in lines}) == 1
+    assert lines[1][0].startswith("'=")
+    body = tables.markdown(rows).splitlines()[2]
+    assert body.count("|") - body.count("\\|") == len(tables.grid(rows)[1]) + 2
+    assert "<script>" not in body
+    assert body.isprintable()
 
 
 def test_damaged_and_half_written_folders(runs, tmp_path):
@@ -116,3 +140,97 @@ def test_rescore_names_what_changed(tmp_path, capsys):
     assert main(["rescore", str(tmp_path), "--out", str(tmp_path / "new.json")]) == 0
     assert "wrong -> right" in capsys.readouterr().out
     assert next(iter(json.loads((tmp_path / "new.json").read_text()).values()))["metrics"]["acc"] == 1
+
+
+@pytest.mark.slow
+def test_rescore_of_a_run_of_plain_lm_eval(tmp_path, capsys):
+    command = [sys.executable, "-m", "lm_eval", "run", "--model", "dummy", "--tasks", "ct_mini", "--limit", "3", "--metadata", '{"paradigm": "direct"}', "--log_samples", "--output_path", str(tmp_path)]
+    assert subprocess.run(command, capture_output=True).returncode == 0
+    assert main(["rescore", str(tmp_path)]) == 0
+    assert "ct_mini: 3 samples, acc 0.0000 (was 0.0000), 0 verdicts changed" in capsys.readouterr().out
+    assert main(["report", str(tmp_path), "--out", str(tmp_path / "site")]) == 0
+
+
+def test_rescore_names_what_it_cannot_do(runs, capsys):
+    for folder, change in (("a", {"no_such_option": 1}), ("b", {"paradigm": "direct"})):
+        path = runs / folder / "results_x.json"
+        data = json.loads(path.read_text())
+        data["configs"]["ct_mini"]["metadata"]["ct_options"] = change
+        path.write_text(json.dumps(data))
+    assert main(["rescore", str(runs)]) == 0
+    err = capsys.readouterr().err
+    assert "cannot be scored again: unknown task option" in err
+    assert "plain_task is not a task of ours" in err
+    assert "30 samples are no items of ct_mini here, such as s0" in err
+
+
+# What lm-eval itself writes for tasks of its own: older and newer layouts.
+OWN = {
+    "gsm8k": ({"exact_match,strict-match": 0.5, "exact_match_stderr,strict-match": 0.1, "exact_match,flexible-extract": 0.6, "alias": "gsm8k"}, {"exact_match": 1.0, "filtered_resps": ["18"], "resps": [["... #### 18"]]}),
+    "arc_easy": ({"acc,none": 0.7, "acc_norm,none": 0.6, "acc_stderr,none": "N/A", "alias": "arc_easy"}, {"acc": 1.0, "filtered_resps": [[-1.5, True], [-2.5, False]], "resps": [[[-1.5, True]], [[-2.5, False]]]}),
+    "wikitext": ({"word_perplexity,none": 21.3, "alias": "wikitext"}, {"word_perplexity": [-10.0, 5], "filtered_resps": [-10.0], "resps": [[-10.0]]}),
+}
+
+
+def test_tasks_of_lm_eval_itself(tmp_path, capsys):
+    results = {"results": {k: v for k, (v, _) in OWN.items()}, "configs": {k: {} for k in OWN}, "versions": {"gsm8k": 3.0}, "model_name": "EleutherAI/pythia-70m", "date": 5.0}
+    (tmp_path / "results_1.json").write_text(json.dumps(results))
+    for name, (_, row) in OWN.items():
+        lines = [json.dumps({"doc_id": i, "doc": {"question": "q"}, "target": "t", "arguments": [["prompt", {}]], **row}) for i in range(2)]
+        (tmp_path / f"samples_{name}_1.jsonl").write_text("\n".join(lines) + "\n")
+    assert main(["report", str(tmp_path), "--out", str(tmp_path / "site")]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "50.00" in out
+    assert "21.30" in out
+    data = (tmp_path / "site" / "data" / "r0-0-index.js").read_text()
+    assert '["0",["right"]' in data
+
+
+def test_every_kind_of_damage_is_named_and_the_rest_is_shown(runs, tmp_path, capsys):
+    for number, text in enumerate(('{"results": {"a"', "[]", '{"results": []}', '{"results": {}}', '{"no": 1}', "", "\x00\x00", '{"results": {"t": {"acc,none": "x"}}, "configs": {"t": []}}')):
+        (runs / f"bad{number}").mkdir()
+        (runs / f"bad{number}" / "results_1.json").write_text(text)
+    good = [json.loads(line) for line in (runs / "a" / "samples_ct_mini_x.jsonl").read_text().splitlines()]
+    odd = [{**good[0], "doc_id": 100, "doc": {"id": "o1"}, "filtered_resps": [[json.dumps({"status": 3, "acc": "yes", "detail": [1], "rcs": "high"})]]},
+           {**good[0], "doc_id": 101, "doc": None, "resps": 5}, {**good[0], "doc": {"id": "o2"}, "resps": None, "filtered_resps": None},
+           {**good[0], "doc": {"id": "o3"}, "filtered_resps": [[json.dumps({"status": "wrong", "acc": False, "detail": {"trace": {"deltas": [], "blocks": [3], "first_wrong": "x"}}})]]}]
+    with (runs / "a" / "samples_ct_mini_x.jsonl").open("a") as file:
+        file.write("".join(json.dumps(row) + "\n" for row in odd) + json.dumps(good[3])[:50])
+    assert main(["report", str(runs), "--out", str(tmp_path / "site")]) == 0
+    out, err = capsys.readouterr()
+    assert "2 runs" in out or "3 runs" in out
+    assert all(f"bad{n}" in err for n in range(7))
+    assert main(["compare", str(runs / "a"), str(runs / "b")]) == 0
+
+
+def test_two_versions_of_ours_are_named(runs, capsys):
+    for folder, version in (("a", 1), ("b", 2)):
+        path = runs / folder / "results_x.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), "versions": {"ct_mini": version}}))
+    assert main(["report", str(runs), "--out", str(runs / "site")]) == 0
+    assert "ct_mini was scored by different versions of the task: 1: model_one" in capsys.readouterr().err
+
+
+def test_compare_gives_links_into_a_site(tmp_path, capsys):
+    write_run(tmp_path / "a", "x", "contra", "none")
+    write_run(tmp_path / "b", "x", "contra", "answer")
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--site", str(tmp_path / "site")]) == 2
+    assert main(["report", str(tmp_path), "--out", str(tmp_path / "site")]) == 0
+    capsys.readouterr()
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--site", str(tmp_path / "site")]) == 0
+    out = capsys.readouterr().out
+    keys = [run.key for run in read_runs([tmp_path / "a", tmp_path / "b"])[0]]
+    assert f"index.html#samples?run={keys[0]}&task=ct_mini&id=s2&other={keys[1]}&show=lost" in out
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_compare_of_hardly_anything(tmp_path, capsys, n):
+    for name in ("a", "b"):
+        write_run(tmp_path / name, "x", "contra", "none")
+        path = tmp_path / name / "samples_ct_mini_x.jsonl"
+        path.write_text("".join(path.read_text().splitlines(keepends=True)[:n]))
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
+    out = capsys.readouterr().out
+    assert ("no sample has a verdict in both runs" if n == 0 else "one program only: no interval") in out
+    assert main(["report", str(tmp_path), "--out", str(tmp_path / "site")]) == 0

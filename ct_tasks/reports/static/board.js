@@ -2,7 +2,7 @@
 // The leaderboard, the tables shaped like the paper's, and the plots.
 (() => {
   const { $, el, percent } = CT;
-  const FIRST = 300;  // rows drawn at once; the rest on demand
+  const STRETCH = 300;  // rows drawn at once; more on demand
   const SHOWN = ["acc_official", "rcs", "hack_rate", "no_answer", "truncated", "tokens_out"];
   // What a row holds beside its metrics, as further columns.
   const EXTRA = {
@@ -11,7 +11,7 @@
     "dated problems": (r) => (r.window ? r.window.join(" – ") : undefined),
   };
   const sort = { key: "value", direction: -1 };
-  let all = false, best = new Map();
+  let most = STRETCH, best = new Map();
 
   const value = (r, key) => {
     if (key === "run" || key === "task" || key === "value" || key === "n") return r[key];
@@ -70,7 +70,7 @@
     const head = (key, label) => el("th", { scope: "col", "aria-sort": sort.key === key ? (sort.direction > 0 ? "ascending" : "descending") : null },
       el("button", { type: "button", onclick: () => { sort.direction = sort.key === key ? -sort.direction : -1; sort.key = key; board(); } }, label));
     const links = new Map(CT.index.runs.map((run) => [run.key, new Set(run.sets.map((s) => s.task))]));
-    const drawn = all ? rows : rows.slice(0, FIRST);
+    const drawn = rows.slice(0, most);
     const body = el("tbody");
     for (const r of drawn) {
       const other = bases.get(r.task), wide = clustered && r.clustered;
@@ -88,7 +88,7 @@
         ...(base ? [el("th", { scope: "col" }, "Δ")] : []), ...shown.map((m) => head(m, m)))), body);
     $("board").replaceWith(table);
     $("board-more").hidden = drawn.length === rows.length;
-    $("board-more").textContent = "Show all " + rows.length + " rows";
+    $("board-more").textContent = "Show " + Math.min(STRETCH, rows.length - drawn.length) + " more of " + rows.length + " rows";
   }
 
   function shaped() {
@@ -119,7 +119,7 @@
     for (const id of ["board-from", "board-to"]) CT.fill($(id), [["", "all"], ...[...months].sort().map((m) => [m, m])], "");
     for (const [id, event] of [["board-filter", "input"], ["board-baseline", "change"], ["board-columns", "change"], ["board-interval", "change"], ["board-from", "change"], ["board-to", "change"]])
       $(id).addEventListener(event, board);
-    $("board-more").addEventListener("click", () => { all = true; board(); });
+    $("board-more").addEventListener("click", () => { most += STRETCH; board(); });
     shaped();
     let plotted = false;
     CT.views.board = board;
