@@ -53,7 +53,8 @@ def dispatch(package: str, commands: Mapping[str, str], argv: Sequence[str]) -> 
         )
         module.add_arguments(parser)
         if getattr(module, "PASS_THROUGH", False):
-            args, args.rest = parser.parse_known_args(argv[1:])
+            args, rest = parser.parse_known_args(argv[1:])
+            args.rest = rest
         else:  # key=value settings may stand before, between and after options
             args = parser.parse_intermixed_args(argv[1:])
         code: int = module.main(args)

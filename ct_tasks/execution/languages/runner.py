@@ -24,16 +24,18 @@ def run_programs(
     *,
     batch: bool = True,
     workers: int | None = None,
+    runs: int = 1,
     progress: Progress | None = None,
 ) -> list[Result]:
     """Run each program; results in order. ``ok`` is the benchmark's own verdict that the program ran clean.
 
     ``batch=False`` builds every program alone and without a precompiled header, as the official runner does. A container that dies is replaced once and its
     unfinished programs run again; if it dies again on the same ones, each gets a fresh container, and one that kills
-    its container is ``killed``. Raises ``HarnessError`` for a dead engine or a missing image, before anything runs.
+    its container is ``killed``. With ``runs`` each program is built once and run so often; ``ok`` means every time, and
+    ``value`` says how many runs were clean. Raises ``HarnessError`` for a dead engine or a missing image, before anything runs.
     """
     lang = get(language)
-    recipe = {**lang.recipe(), **({} if batch else {"batch": "", "extra_if": None})}
+    recipe = {"runs": runs, **lang.recipe(), **({} if batch else {"batch": "", "extra_if": None})}
     workers = workers or min(os.cpu_count() or 1, 8)
     found: dict[int, Result] = {}
     unique = {text: i for i, text in reversed(list(enumerate(programs)))}
@@ -44,12 +46,14 @@ def run_programs(
         with docker.container(lang.image, memory_mb=lang.memory_mb * workers + 2048, cpus=float(workers)) as name:
             for begin in range(0, len(todo), size):
                 part = todo[begin : begin + size]
-                rows, error = _request(name, recipe, [programs[i] for i in part], lang.memory_mb, workers)
+                before = len(found)
+                rows, error = _request(
+                    name, recipe, [programs[i] for i in part], lang.memory_mb, workers,
+                    progress and (lambda done, before=before: progress(before + done, len(unique))),
+                )  # fmt: skip
                 for row in rows:
                     found[part[row["i"]]] = _result(row, str(part[row["i"]]))
                 settled = settled or bool(rows)
-                if progress:
-                    progress(len(found), len(unique))
                 if error:
                     break
         left = [i for i in todo if i not in found]
@@ -78,7 +82,12 @@ def _one(image: str, recipe: dict[str, Any], programs: Sequence[str], index: int
 
 
 def _request(
-    name: str, recipe: dict[str, Any], programs: Sequence[str], memory_mb: int, workers: int
+    name: str,
+    recipe: dict[str, Any],
+    programs: Sequence[str],
+    memory_mb: int,
+    workers: int,
+    progress: Callable[[int], None] | None = None,
 ) -> tuple[list[dict[str, Any]], str]:
     """Send one request; the rows that came back, and what went wrong if the guest did not finish."""
     guest = resources.files("ct_tasks.execution.languages").joinpath("guest.py").read_text()
@@ -86,7 +95,9 @@ def _request(
     assert process.stdin
     assert process.stdout
     assert process.stderr
-    request = json.dumps({"recipe": recipe, "programs": list(programs), "memory_mb": memory_mb, "workers": workers})
+    request = json.dumps({
+        "recipe": recipe, "programs": list(programs), "memory_mb": memory_mb, "workers": workers, "runs": recipe["runs"],
+    })  # fmt: skip
     rows: list[dict[str, Any]] = []
     done = False
     with contextlib.suppress(BrokenPipeError):  # the guest ended early; its stderr below says why
@@ -101,6 +112,8 @@ def _request(
             done = True
         else:
             rows.append(row)
+            if progress and (len(rows) % 10 == 0 or len(rows) == len(programs)):
+                progress(len(rows))
     error = process.stderr.read()
     process.wait()
     if not done and "No such container" not in error and "is not running" not in error and "Traceback" in error:
@@ -114,6 +127,7 @@ def _result(row: dict[str, Any], identity: str) -> Result:
     return Result(
         status,
         error=error,
+        value=str(row.get("clean", int(status == "ok"))),
         stdout=row["stdout"],
         stderr=row["stderr"],
         cpu_s=row["cpu"],
