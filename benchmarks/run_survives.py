@@ -133,7 +133,7 @@ def main() -> int:
     parser.add_argument("--tokens", type=int, default=12)
     parser.add_argument("--chunk", type=int, default=4)
     parser.add_argument("--kills", type=int, default=5)
-    parser.add_argument("--disk_kib", type=int, default=24)
+    parser.add_argument("--disk_kib", type=int, default=12)
     parser.add_argument("--drop", type=float, default=0.2)
     parser.add_argument("--port", type=int, default=8765)
     parser.add_argument("--seed", type=int, default=1, help="of the moments")

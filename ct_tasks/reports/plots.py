@@ -256,7 +256,8 @@ def languages(table: Sequence[Row]) -> Any | None:
     if not columns:
         return None
     runs = list(found.items())[:40]
-    figure, axes = _figure(2.5 + 0.45 * len(columns), 1.6 + 0.32 * len(runs))
+    names = [_name(run) for run, _ in runs]
+    figure, axes = _figure(1 + 0.08 * max(map(len, names)) + 0.45 * len(columns), 1.6 + 0.32 * len(runs))
     axes[0].grid(visible=False)
     values = [[row.get(c, float("nan")) for c in columns] for _, row in runs]
     axes[0].imshow(values, cmap="Blues", vmin=0, vmax=100, aspect="auto")
@@ -267,5 +268,5 @@ def languages(table: Sequence[Row]) -> Any | None:
                     x, y, f"{value:.0f}", ha="center", va="center", color="white" if value > 60 else "black", fontsize=8
                 )
     axes[0].set_xticks(range(len(columns)), columns)
-    axes[0].set_yticks(range(len(runs)), [_name(run) for run, _ in runs])
+    axes[0].set_yticks(range(len(runs)), names)
     return _finish(figure, axes, f"{len(runs)} runs, {len(columns)} languages, accuracy in %")

@@ -8,7 +8,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from ct_tasks.reports.statistics import clustered_error, holm, mcnemar, paired_bootstrap, wilson
+from ct_tasks.reports.statistics import clustered_error, clustered_interval, holm, mcnemar, paired_bootstrap, wilson
 
 
 @pytest.mark.parametrize(("right", "n"), [(0, 25), (25, 25), (1, 1), (0, 1), (13, 25), (400, 800), (1, 10_000)])
@@ -61,3 +61,43 @@ def test_paired_bootstrap_edges():
     one = paired_bootstrap([0.0], [1.0], ["a"])
     assert (one.mean, one.low, one.high) == (1, 1, 1)
     assert math.isfinite(paired_bootstrap([0.0, 1.0, 1.0], [1.0, 1.0, 0.0], ["a", "a", "b"]).low)
+
+
+def test_clustered_error_is_that_of_statsmodels():
+    import numpy
+    import statsmodels.api as sm
+
+    draw = random.Random(2)
+    clusters = [str(draw.randrange(40)) for _ in range(300)]
+    level = {c: draw.random() for c in set(clusters)}
+    values = [float(draw.random() < level[c]) for c in clusters]
+    codes = numpy.unique(clusters, return_inverse=True)[1]
+    fit = sm.OLS(values, numpy.ones(300)).fit(cov_type="cluster", cov_kwds={"groups": codes, "use_correction": False})
+    g = len(set(clusters))
+    assert clustered_error(values, clusters) == pytest.approx(fit.bse[0] * math.sqrt(g / (g - 1)), abs=1e-9)
+
+
+def test_clustered_interval():
+    draw = random.Random(3)
+    values = [float(draw.random() < 0.3) for _ in range(100)]
+    apart = list(map(str, range(100)))
+    assert clustered_interval(values, apart) == pytest.approx(wilson(sum(values), 100), abs=1e-12)
+    twice = clustered_interval(values * 2, apart * 2)  # every program asked twice with the same outcome: nothing is learnt
+    assert twice == pytest.approx(wilson(sum(values), 100), abs=0.002)
+    assert clustered_interval([], []) is None
+    for value in (0.0, 1.0):
+        assert clustered_interval([value] * 50, apart[:25] * 2) == pytest.approx(wilson(25 * value, 25), abs=1e-12)
+    assert clustered_interval([1.0], ["a"]) == pytest.approx(wilson(1, 1))
+    assert clustered_interval([1.0, 0.0, 1.0], ["a", "a", "a"]) == pytest.approx(wilson(2 / 3, 1))
+
+
+def test_paired_bootstrap_is_that_of_scipy():
+    import numpy
+
+    draw = random.Random(4)
+    a = [float(draw.random() < 0.5) for _ in range(200)]
+    b = [float(draw.random() < 0.6) for _ in range(200)]
+    found = paired_bootstrap(a, b, list(map(str, range(200))), draws=9999)
+    reference = stats.bootstrap((numpy.array(b) - numpy.array(a),), numpy.mean, method="percentile", n_resamples=9999, random_state=0).confidence_interval
+    assert found.low == pytest.approx(reference.low, abs=0.006)
+    assert found.high == pytest.approx(reference.high, abs=0.006)
