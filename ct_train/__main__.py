@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from ct_tasks.cli.main import dispatch
 
 COMMANDS: Mapping[str, str] = {
+    "data": "LeetCodeReasoning: filter, inputs, execution, similarity, split",
+    "synth": "ConTra traces with a teacher's THOUGHTs, and the baselines' formats",
     "reward": "score saved rollouts with any reward",
     "micro": "the small world: programs, a tokenizer and a model of half a million parameters",
     "sft": "supervised fine-tuning on ConTra traces",

@@ -39,3 +39,14 @@ def trace_group(payload: Mapping[str, Any]) -> dict[str, Any]:
     from ct_tasks.contra.tracer import trace_hook
 
     return {"replies": [trace_hook({**payload, "call": call}) for call in payload["calls"]]}
+
+
+def count_group(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """``count_lines`` for several calls of one program; None where a call raises."""
+    counts: list[int | None] = []
+    for call in payload["calls"]:
+        try:
+            counts.append(count_lines({**payload, "call": call})["lines"])
+        except Exception:  # noqa: BLE001 - whatever the program raises: the call has no length
+            counts.append(None)
+    return {"lines": counts}

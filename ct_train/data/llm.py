@@ -108,7 +108,9 @@ class Client:
         try:
             from openai import AsyncOpenAI
         except ImportError:
-            raise ConfigError("the LLM client needs the package openai: pip install 'codethinker-eval[train]'") from None
+            raise ConfigError(
+                "the LLM client needs the package openai: pip install 'codethinker-eval[train]'"
+            ) from None
         key = os.environ.get(self.settings.api_key_env) or "none"
         gate = asyncio.Semaphore(self.settings.concurrency)
         self.journal.parent.mkdir(parents=True, exist_ok=True)
@@ -137,7 +139,9 @@ class Client:
         jitter = random.Random(key)
         for attempt in range(self.settings.tries):
             try:
-                text = await asyncio.wait_for(self._once(server, request, int(key[:7], 16) + attempt), self.settings.timeout_s)
+                text = await asyncio.wait_for(
+                    self._once(server, request, int(key[:7], 16) + attempt), self.settings.timeout_s
+                )
                 request.check(text)
                 return Reply(text, dict(failures), last)
             except _Failure as error:

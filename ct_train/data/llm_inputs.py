@@ -46,9 +46,7 @@ class LlmInputs:
         return {"prompt": VERSION, **self.client.settings.identity()}
 
     def propose(self, functions: Sequence[Function], wanted: Sequence[int], out: Outcome) -> list[Iterator[str]]:
-        requests = [
-            Request(prompt(f, n + _SPARE), _calls, _SCHEMA) for f, n in zip(functions, wanted, strict=True)
-        ]
+        requests = [Request(prompt(f, n + _SPARE), _calls, _SCHEMA) for f, n in zip(functions, wanted, strict=True)]
         found: list[Iterator[str]] = []
         for reply in self.client.ask_all(requests):
             for kind, count in reply.failures.items():

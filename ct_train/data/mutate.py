@@ -149,7 +149,12 @@ class Kind:
                 items.insert(at, self._element(rng.choice(items or self.element.values), items, rng))
         if self.distinct:
             items = [v for i, v in enumerate(items) if v not in items[:i]]
-        if self.ordered and self.lengths and max(self.lengths) > 1 and all(isinstance(v, (int, float, str)) for v in items):
+        if (
+            self.ordered
+            and self.lengths
+            and max(self.lengths) > 1
+            and all(isinstance(v, (int, float, str)) for v in items)
+        ):
             items.sort()
         return items
 

@@ -58,7 +58,9 @@ def _methods(solution: ast.ClassDef) -> dict[str, ast.FunctionDef]:
             methods[node.name] = node
         elif isinstance(node, ast.AsyncFunctionDef):
             raise Unsafe("asynchronous", node.name)
-        elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)) and not isinstance(node, ast.Pass):
+        elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)) and not isinstance(
+            node, ast.Pass
+        ):
             raise Unsafe("class_attribute", ast.unparse(node)[:120])
     return methods
 

@@ -1,0 +1,40 @@
+"""LeetCodeReasoning: filter, inputs, execution, similarity, split, statistics, card.
+
+    python -m ct_train data --config harness_configs/train/data.yaml --out runs/leetcode_reasoning
+    python -m ct_train data --config harness_configs/train/data_offline.yaml --out runs/lcr limit=200 inputs.per_function=5
+    python -m ct_train data --out runs/lcr --steps similarity split --config ...
+
+Run again after a kill, the same command goes on where it stopped and ends with the same bytes. Settings: see DataSettings in
+ct_train/data/pipeline.py; docs/data.md explains the steps and their files.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ct_train import config
+from ct_train.data.pipeline import STEPS, DataSettings
+
+SETTINGS = DataSettings  # how `python -m ct_tasks validate` checks a config of this command
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config", type=Path, help="YAML file with the settings")
+    parser.add_argument("--out", help="folder for the outputs (the setting `out`)")
+    parser.add_argument("--steps", nargs="+", choices=STEPS, default=STEPS, help="only these steps")
+    parser.add_argument("overrides", nargs="*", metavar="key=value", help="settings that replace those of the file")
+
+
+def main(args: argparse.Namespace) -> int:
+    from ct_train.data import card, pipeline
+
+    overrides = [*args.overrides, *([f"out={args.out}"] if args.out else [])]
+    settings = config.load(DataSettings, args.config, overrides)
+    settings.check()
+    config.keep(settings, Path(settings.out))
+    folder = pipeline.run(settings, [s for s in STEPS if s in args.steps])
+    if "card" in args.steps:
+        for name, count in card.counts(folder).items():
+            print(f"{name:<38} {count:>10,}   paper {card.PAPER[name]:>10,}")
+    return 0
