@@ -15,6 +15,7 @@ LANGUAGES = ("cpp", "cs", "d", "go", "java", "jl", "js", "lua", "php", "pl", "py
 
 _BUILDERS: dict[str, str] = {
     "ct_mini": "ct_tasks.benchmarks.mini:Mini",
+    "ct_micro": "ct_tasks.benchmarks.micro:Micro",
     "ct_cruxeval_o": "ct_tasks.benchmarks.cruxeval:CruxEvalO",
     "ct_cruxeval_i": "ct_tasks.benchmarks.cruxeval:CruxEvalI",
     "ct_lcb_o": "ct_tasks.benchmarks.lcb_execution:LcbO",

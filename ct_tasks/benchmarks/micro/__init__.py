@@ -13,7 +13,9 @@ from typing import ClassVar
 from ct_tasks.benchmarks import data
 from ct_tasks.benchmarks.base import Generation, Item, Source
 from ct_tasks.benchmarks.output import OutputBenchmark
+from ct_tasks.errors import ConfigError
 from ct_tasks.options import TaskOptions
+from ct_tasks.paradigms.base import Layout
 
 FILE = Path(__file__).with_name("micro.jsonl")
 MAX_TOKENS = 256
@@ -46,8 +48,15 @@ class Micro(OutputBenchmark):
         return self._items
 
     def prompt(self, item: Item, options: TaskOptions, *, chat: bool) -> str:
+        self.layout(options, chat=chat)
         text = prompt(item.data["code"], item.data["call"])
         return text if chat else text + "\n"
+
+    def layout(self, options: TaskOptions, *, chat: bool) -> Layout:
+        """Raises ``ConfigError`` for worked examples, which the small world's prompt has no place for."""
+        if options.shots:
+            raise ConfigError(f"{self.name} has no worked examples; leave shots at 0, not {options.shots}")
+        return super().layout(options, chat=chat)
 
     def generation(self, options: TaskOptions) -> Generation:
         made = super().generation(options)
