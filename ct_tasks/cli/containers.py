@@ -3,10 +3,11 @@
     python -m ct_tasks containers build
     python -m ct_tasks containers build --base my-debian:13 cpp java
     python -m ct_tasks containers check java js --out references.json
+    python -m ct_tasks containers list
 
 ``build`` makes the image of the given languages (all by default; the smallest stage of the Dockerfile that has them).
 ``check`` runs every reference program of CRUXEval-X three times and writes which ones are bad or flaky, with the data's
-hash: a model is never scored on those.
+hash: a model is never scored on those. ``list`` shows what the last check found, as a Markdown table.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ SMALL = {"js", "lua", "php", "pl", "py", "rb", "sh"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=("build", "check"))
+    parser.add_argument("action", choices=("build", "check", "list"))
     parser.add_argument("languages", nargs="*", metavar="LANG", help=f"of {' '.join(NAMES)}; all by default")
     parser.add_argument("--base", default="debian:trixie-slim", help="base image (Debian 13)")
     parser.add_argument("--julia-base", default="julia:1", help="base image for Julia; a Debian 11 works too")
@@ -43,6 +44,11 @@ def main(args: argparse.Namespace) -> int:
     names = args.languages or list(NAMES)
     for name in names:
         get(name)
+    if args.action == "list":
+        from ct_tasks.benchmarks.cruxeval_x import references
+
+        print("\n".join(references.table(names)))
+        return 0
     docker.check_engine()
     if args.action == "check":
         from ct_tasks.benchmarks.cruxeval_x import references

@@ -38,6 +38,19 @@ def bad(language: str, programs: Sequence[str]) -> dict[str, str]:
     return dict(entry.get("bad", {})) if entry.get("sha256") == digest(programs) else {}
 
 
+def table(languages: Sequence[str]) -> list[str]:
+    """Lines of a Markdown table: for each language how many references are good, bad and flaky."""
+    lines = ["| language | references | good | bad | flaky | runs of each | data (SHA-256) |", "|---|---:|---:|---:|---:|---:|---|"]
+    for name in languages:
+        entry = known().get(name)
+        if entry is None:
+            lines.append(f"| {name} | not checked | – | – | – | – | – |")
+            continue
+        kinds = [reason.partition(":")[0] for reason in entry["bad"].values()]
+        lines.append(f"| {name} | {entry['of']} | {entry['good']} | {kinds.count('bad')} | {kinds.count('flaky')} | {entry['repeats']} | {entry['sha256'][:12]} |")
+    return lines
+
+
 def check(languages: Sequence[str], *, repeats: int, limit: int | None, out: Path | None) -> int:
     """Run every reference ``repeats`` times and write the list. Returns the exit code."""
     from ct_tasks.benchmarks.cruxeval_x.task import CruxEvalX
