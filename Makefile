@@ -1,4 +1,5 @@
 # make demo        a real model on the bundled task, and the report (makes its own virtual environment)
+# make site        results/site from the result folders in results/runs
 # make test        the whole test suite, as CI runs it
 # make test-quick  under three minutes
 PYTHON ?= python3
@@ -12,7 +13,7 @@ export OMP_NUM_THREADS ?= 1
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
 
-.PHONY: demo test test-quick lint clean
+.PHONY: demo site test test-quick lint clean
 
 define environment
 @$(PYTHON) -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
@@ -45,6 +46,11 @@ demo: $(DEMO)
 	$(call ask,contra,1,256)
 	$(BIN)/python -m ct_tasks report demo --out demo/site
 	@echo "open demo/site/index.html"
+
+# the committed results, and the paper's numbers beside them
+site: $(DEMO)
+	$(BIN)/python -c "from ct_tasks.reports import paper; print(paper.markdown(), end='')" > results/paper.md
+	$(BIN)/python -m ct_tasks report results/runs --out results/site
 
 test: $(STAMP) lint
 	$(BIN)/python -m pytest -q

@@ -135,6 +135,7 @@ def rewards(trainings: Sequence[Training]) -> Any | None:
         )
     for axis, label in zip(axes, ("mean reward", "standard deviation"), strict=True):
         axis.set_xlabel("step")
+        axis.xaxis.get_major_locator().set_params(integer=True)
         axis.set_ylabel(label)
     return _finish(figure, axes, "; ".join(told))
 

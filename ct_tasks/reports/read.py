@@ -66,7 +66,7 @@ def read_runs(folders: Sequence[Path]) -> tuple[list[Run], list[str]]:
                 runs.append(_run(file))
             except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
                 problems.append(f"{file} is left out: {type(error).__name__}: {str(error)[:120]}")
-        if folder.is_dir() and not files:
+        if folder.is_dir() and not files and not any(folder.rglob("rollouts.jsonl")):
             left = len(list(folder.rglob("samples_*.jsonl")))
             problems.append(
                 f"{folder} has no results file"

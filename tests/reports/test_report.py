@@ -6,13 +6,14 @@ import json
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from test_site import write_run
 
 from ct_tasks.cli.main import main
 from ct_tasks.errors import ConfigError
-from ct_tasks.reports import latex, shapes, tables
+from ct_tasks.reports import latex, paper, shapes, tables
 from ct_tasks.reports.read import read_runs, read_samples
 
 
@@ -234,3 +235,9 @@ def test_compare_of_hardly_anything(tmp_path, capsys, n):
     out = capsys.readouterr().out
     assert ("no sample has a verdict in both runs" if n == 0 else "one program only: no interval") in out
     assert main(["report", str(tmp_path), "--out", str(tmp_path / "site")]) == 0
+
+
+def test_the_papers_numbers_in_results_are_those_of_the_code():
+    path = Path(__file__).parents[2] / "results" / "paper.md"
+    assert path.read_text() == paper.markdown(), "results/paper.md is out of date: make site"
+    assert "reference only, not measured here" in path.read_text()

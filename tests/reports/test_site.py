@@ -164,7 +164,7 @@ def test_accessibility(browser, site, view):
     browser.set_window_size(1300, 900)
     browser.get("about:blank")
     browser.get(f"file://{site}/index.html{view}")
-    wait(browser, "document.querySelectorAll('#board tbody tr, #sample h2, #plots figure').length")
+    wait(browser, "document.querySelectorAll('#board tbody tr, #sample h2, #plot-list figure').length")
     browser.execute_script(axe.read_text())
     found = browser.execute_async_script("const done = arguments[0]; axe.run().then(r => done(r.violations.map(v => [v.id, v.nodes.length, v.nodes[0].html.slice(0, 120)])))")
     browser.get_log("browser")  # axe itself asks for the style sheet, which the page's policy forbids
@@ -208,8 +208,8 @@ def test_plots(browser, site, size):
     browser.set_window_size(*size)
     browser.get("about:blank")
     browser.get(f"file://{site}/index.html#plots")
-    wait(browser, "[...document.querySelectorAll('#plots img')].length && [...document.querySelectorAll('#plots img')].every(i => i.complete)")
-    found = browser.execute_script("return [...document.querySelectorAll('#plots img')].map(i => [i.getAttribute('src'), i.naturalWidth > 0, i.alt.length > 20])")
+    wait(browser, "[...document.querySelectorAll('#plot-list img')].length && [...document.querySelectorAll('#plot-list img')].every(i => i.complete)")
+    found = browser.execute_script("return [...document.querySelectorAll('#plot-list img')].map(i => [i.getAttribute('src'), i.naturalWidth > 0, i.alt.length > 20])")
     assert {name for name, *_ in found} == {f"plots/{n}.svg" for n in ("rollouts", "complexity", "blocks", "months", "first-error", "languages")} - {"plots/complexity.svg", "plots/blocks.svg"}
     assert all(loaded and described for _, loaded, described in found)
     assert all((site / name.replace(".svg", ".png")).read_bytes().startswith(b"\x89PNG") for name, *_ in found)

@@ -67,7 +67,7 @@
     });
     rank(every, shown);
     const bases = new Map(every.filter((r) => r.run === base).map((r) => [r.task, r]));
-    const head = (key, label) => el("th", { scope: "col", "aria-sort": sort.key === key ? (sort.direction > 0 ? "ascending" : "descending") : null },
+    const head = (key, label) => el("th", { scope: "col", class: key === "task" ? "left" : null, "aria-sort": sort.key === key ? (sort.direction > 0 ? "ascending" : "descending") : null },
       el("button", { type: "button", onclick: () => { sort.direction = sort.key === key ? -sort.direction : -1; sort.key = key; board(); } }, label));
     const links = new Map(CT.index.runs.map((run) => [run.key, new Set(run.sets.map((s) => s.task))]));
     const drawn = rows.slice(0, most);
@@ -100,7 +100,7 @@
         el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "run"), ...t.columns.map((c) => el("th", { scope: "col" }, c)))), body)));
     }
     $("paper-heading").textContent = CT.index.paper.heading;
-    $("paper").append(el("thead", {}, el("tr", {}, ...["where", "model", "row", "metric", "value", "section"].map((h) => el("th", { scope: "col" }, h)))),
+    $("paper").append(el("thead", {}, el("tr", {}, ...["where", "model", "row", "metric", "value", "section"].map((h) => el("th", { scope: "col", class: "left" }, h)))),
       el("tbody", {}, ...CT.index.paper.rows.map((row) => el("tr", {}, ...row.map((c) => el("td", { class: "left" }, c))))));
   }
 
@@ -126,7 +126,7 @@
     CT.views.plots = () => {
       if (plotted) return;
       plotted = true;
-      $("plots").replaceChildren(...(CT.index.plots.length ? CT.index.plots.map((p) => el("figure", {}, el("figcaption", {}, p.title, " (", el("a", { href: "plots/" + p.name + ".png" }, "PNG"), ")"),
+      $("plot-list").replaceChildren(...(CT.index.plots.length ? CT.index.plots.map((p) => el("figure", {}, el("figcaption", {}, p.title, " (", el("a", { href: "plots/" + p.name + ".png" }, "PNG"), ")"),
         el("img", { src: "plots/" + p.name + ".svg", alt: p.title + ": " + p.text }))) : [el("p", {}, "These runs hold nothing to plot.")]));
     };
   });
