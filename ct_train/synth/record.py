@@ -1,0 +1,117 @@
+"""What happened line by line in one call: the material of the rule-based teacher. ``record`` runs in the sandbox's child."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+from ct_tasks.contra import literals
+from ct_tasks.contra.trace import Truth
+from ct_tasks.errors import HarnessError
+from ct_tasks.execution.jobs import Job, Limits, Result
+
+MAX_EVENTS = 300  # lines written down; what comes after them is told by the block's end alone
+MAX_TEXT = 160  # characters of one value; a longer one is cut
+_LIMITS = Limits(20.0, 40.0, 1024)
+
+
+@dataclass(frozen=True)
+class Event:
+    """One executed line of the entry function (``LINENO``) and the variables that it changed, as text."""
+
+    line: int
+    changed: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Record:
+    """The first events of a call; ``cut`` when there were more."""
+
+    events: tuple[Event, ...]
+    cut: bool
+
+
+def record(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Run the call; ``{"events": [[line, {name: text}], ...], "cut": bool}`` of the entry function's first activation."""
+    namespace: dict[str, Any] = {"__name__": "__program__"}
+    offset, entry = payload["offset"], payload["entry"]
+    code = compile(payload["source"], "<program>", "exec")
+    call = compile(payload["call"], "<call>", "eval")
+    exec(code, namespace)
+    events: list[list[Any]] = []
+    state: dict[str, str] = {}
+    watched: list[FrameType] = []
+    cut = False
+
+    def settle(frame: FrameType) -> None:
+        now = {n: t for n, v in list(frame.f_locals.items()) if not n.startswith(".") and (t := _text(v)) is not None}
+        if events:
+            events[-1][1] = {n: t for n, t in now.items() if state.get(n) != t}
+        state.clear()
+        state.update(now)
+
+    def inside(frame: FrameType, event: str, arg: object) -> Any:
+        nonlocal cut
+        if event in ("line", "return") and not cut:
+            settle(frame)
+        if event == "line":
+            cut = cut or len(events) >= MAX_EVENTS
+            if not cut:
+                events.append([frame.f_lineno - 1 - offset, {}])
+        return inside
+
+    def entered(frame: FrameType, event: str, arg: object) -> Any:
+        if not watched and frame.f_code.co_name == entry and frame.f_code.co_filename == "<program>":
+            watched.append(frame)
+            return inside
+        return None
+
+    previous = sys.gettrace()
+    sys.settrace(entered)
+    try:
+        eval(call, namespace)
+    finally:
+        sys.settrace(previous)
+    return {"events": events, "cut": cut}
+
+
+def _text(value: object) -> str | None:
+    plain = literals.plain(value, budget=20_000)
+    if plain is literals.OMIT:
+        return None
+    try:
+        text = literals.dump(plain)
+    except literals.LiteralError:
+        return None
+    return text if len(text) <= MAX_TEXT else text[:MAX_TEXT] + " …"
+
+
+def record_group(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """``record`` for several calls of one program."""
+    return {"records": [record({**payload, "call": call}) for call in payload["calls"]]}
+
+
+def job(truths: Sequence[Truth]) -> Job:
+    """One job for truths of one program."""
+    program = truths[0].program
+    payload = {
+        "source": program.runnable,
+        "offset": program.offset,
+        "entry": program.entry,
+        "calls": [t.call for t in truths],
+    }
+    return Job(code="", hook="ct_train.synth.record:record_group", payload=payload, limits=_LIMITS)
+
+
+def read(result: Result, count: int) -> list[Record]:
+    """The records of a job; empty ones where the child did not live to tell (the truth alone must do)."""
+    if result.status == "harness_error":
+        raise HarnessError(f"the sandbox failed while recording: {result.error}")
+    if result.status != "ok" or result.value is None:
+        return [Record((), True)] * count
+    found = json.loads(result.value)["records"]
+    return [Record(tuple(Event(line, changed) for line, changed in r["events"]), r["cut"]) for r in found]
