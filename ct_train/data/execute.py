@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -129,7 +129,7 @@ class Runner:
         """The reason to drop a call, empty to keep it, and a detail."""
         s = self.settings
         if result.status != "ok":
-            literal = result.status == "exception" and result.error.startswith("LiteralError")
+            literal = result.status == "exception" and "LiteralError: the value has no literal" in result.error
             return "no_literal" if literal else _REASONS.get(result.status, result.status), result.error[:160]
         if result.stdout:
             return "prints", result.stdout[:80]
@@ -174,10 +174,3 @@ def _difference(first: Truth, second: Truth) -> str:
         if not literals.same(dict(a.locals), dict(b.locals)):
             return f"locals at line {a.stop - 1} differ between hash seeds"
     return ""
-
-
-def timed(rows: Sequence[Row], settings: ExecuteSettings) -> Iterator[Outcome]:
-    """The filter over ``rows`` batch by batch, without files."""
-    with Runner(settings) as runner:
-        for start in range(0, len(rows), settings.batch):
-            yield runner.filter(rows[start : start + settings.batch])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -181,14 +181,3 @@ def grouped(samples: Sequence[Row]) -> list[list[Row]]:
     for row in samples:
         groups.setdefault(row["id"], []).append(row)
     return list(groups.values())
-
-
-def above(functions: Mapping[str, str], references: Sequence[Reference], embed: Embed, threshold: float) -> list[str]:
-    """Names of the programs (name to text) that the filter should have caught: the check on its output."""
-    index = Index(references, embed)
-    texts = [clones.text_of(program) for program in functions.values()]
-    return [
-        name
-        for name, text, (_, score) in zip(functions, texts, index.nearest(texts), strict=True)
-        if score >= threshold or index.clone_of(text)
-    ]

@@ -60,12 +60,11 @@ def monologue(truth: Truth, record: Record, detail: int = 60) -> str:
     """A comment line for each executed line, numbered from 1 in the whole program shown (SemCoder's forward monologue)."""
     offset = truth.program.offset + 1
     lines = [f"# [L{offset}] {_opening(truth)}"]
-    events = _shorten(record.events, detail)
-    for event, following in zip(events, [*events[1:], None], strict=True):
+    for event in _shorten(record.events, detail):
         if event is None:
             lines.append("# ... the lines go on in the same way ...")
             continue
-        lines.append(f"# [L{event.line + offset}] {_saying(truth.program, event, following)}")
+        lines.append(f"# [L{event.line + offset}] {_saying(truth.program, event)}")
     if record.cut:
         lines.append("# ... and so on until the function returns ...")
     lines.append(f"# The function returns {value(literals.dump(truth.returned))}.")
@@ -119,12 +118,11 @@ def _of_block(record: Record, truth: Truth, position: int) -> list[Event]:
 
 
 def _steps(program: Program, events: Sequence[Event], record: Record, detail: int) -> Iterator[str]:
-    shown = _shorten(events, detail)
-    for event, following in zip(shown, [*shown[1:], None], strict=True):
+    for event in _shorten(events, detail):
         if event is None:
             yield f"(… {len(events) - detail} more steps of the same kind …)"
         else:
-            yield f"Line {event.line}, `{_source(program, event.line)}`: {_saying(program, event, following)}"
+            yield f"Line {event.line}, `{_source(program, event.line)}`: {_saying(program, event)}"
 
 
 def _shorten(events: Sequence[Event], detail: int) -> list[Event | None]:
@@ -134,13 +132,18 @@ def _shorten(events: Sequence[Event], detail: int) -> list[Event | None]:
     return [*events[: detail - tail], None, *events[-tail:]]
 
 
-def _saying(program: Program, event: Event, following: Event | None) -> str:
+def _saying(program: Program, event: Event) -> str:
+    """What the line did. Which way a condition went is said only where the next line shows it."""
     changed = ", ".join(f"{n} = {value(t)}" for n, t in event.changed.items())
     kind, first, last = _heads(program).get(event.line, ("", 0, 0))
-    inside = following is not None and first <= following.line <= last
+    after = event.next_line
+    inside = after is not None and first <= after <= last
     if kind == "for":
         return f"the loop takes {changed}." if changed else ("the next round." if inside else "the loop is over.")
-    if kind in ("if", "while") and following is not None:
+    if event.raised:
+        return f"an exception is raised{'; ' + changed if changed else ''}."
+    clear = after is not None and (inside or not event.line <= after < first) and first > event.line
+    if kind in ("if", "while") and clear:
         return f"the condition is {'true' if inside else 'false'}{', ' + changed if changed else ''}."
     if _source(program, event.line).startswith("return"):
         return "returns."

@@ -21,10 +21,13 @@ _LIMITS = Limits(20.0, 40.0, 1024)
 
 @dataclass(frozen=True)
 class Event:
-    """One executed line of the entry function (``LINENO``) and the variables that it changed, as text."""
+    """One executed line of the entry function (``LINENO``) and the variables that it changed, as text. ``raised``: an
+    exception passed through it. ``next_line``: the line executed after it, None at the end of the record."""
 
     line: int
     changed: Mapping[str, str]
+    raised: bool = False
+    next_line: int | None = None
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Record:
 
 
 def record(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Run the call; ``{"events": [[line, {name: text}], ...], "cut": bool}`` of the entry function's first activation."""
+    """Run the call; ``{"events": [[line, {name: text}, raised], ...], "cut": bool}`` of the entry function's first activation."""
     namespace: dict[str, Any] = {"__name__": "__program__"}
     offset, entry = payload["offset"], payload["entry"]
     code = compile(payload["source"], "<program>", "exec")
@@ -61,7 +64,9 @@ def record(payload: Mapping[str, Any]) -> dict[str, Any]:
         if event == "line":
             cut = cut or len(events) >= MAX_EVENTS
             if not cut:
-                events.append([frame.f_lineno - 1 - offset, {}])
+                events.append([frame.f_lineno - 1 - offset, {}, False])
+        elif event == "exception" and events and not cut:
+            events[-1][2] = True
         return inside
 
     def entered(frame: FrameType, event: str, arg: object) -> Any:
@@ -114,4 +119,9 @@ def read(result: Result, count: int) -> list[Record]:
     if result.status != "ok" or result.value is None:
         return [Record((), True)] * count
     found = json.loads(result.value)["records"]
-    return [Record(tuple(Event(line, changed) for line, changed in r["events"]), r["cut"]) for r in found]
+    return [Record(_events(r["events"]), r["cut"]) for r in found]
+
+
+def _events(rows: Sequence[Sequence[Any]]) -> tuple[Event, ...]:
+    following = [*(row[0] for row in rows[1:]), None]
+    return tuple(Event(row[0], row[1], row[2], after) for row, after in zip(rows, following, strict=False))
