@@ -31,7 +31,7 @@ def installed(request, tmp_path_factory):
     assert done.returncode == 0, done.stderr[-3000:]
 
     def run(*arguments, **env):
-        return subprocess.run([python, *arguments], capture_output=True, text=True, timeout=280, cwd=folder, env=environment(**env))
+        return subprocess.run([python, *arguments], capture_output=True, text=True, timeout=1500, cwd=folder, env=environment(**env))
 
     run.mode, run.site = request.param, site
     return run

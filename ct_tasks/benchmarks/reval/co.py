@@ -98,8 +98,9 @@ class RevalCO(Benchmark):
                 places.append(None)
                 continue
             places.append(len(jobs))
-            payload = {**self._input(answer.item).payload, "text": text}
-            jobs.append(Job("", hook=truth.HOOKS + "complete", payload=payload, limits=truth.LIMITS))
+            given = self._input(answer.item)
+            payload = {**given.payload, "text": text}
+            jobs.append(Job("", hook=truth.hook_of(given, "complete"), payload=payload, limits=truth.LIMITS))
         results = truth.run(jobs, options)
         return [place is not None and results[place].status == "ok"
                 and bool(json.loads(results[place].value or "{}").get("passed")) for place in places]

@@ -1,12 +1,14 @@
 """What REval's programs really do, found by running them in the sandbox; kept in the cache by the hash of all it depends on.
 
-Programs that need a package that is not installed (gensim: HtmlUtil, VectorUtil; numpy below 2: KappaCalculator) have no
-truth here; their items are listed as bad references.
+Programs that need a package that is not installed (gensim, bs4: HtmlUtil, VectorUtil; NumPy below 2: KappaCalculator) have no
+truth here; their items are listed as bad references, with what to install.
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
+import importlib.util
 import json
 import os
 import platform
@@ -24,8 +26,9 @@ from ct_tasks.execution.pool import shared_pool
 from ct_tasks.options import TaskOptions
 
 LIMITS = Limits(cpu_s=60.0, wall_s=240.0, memory_mb=4096, output_bytes=1 << 20)
-HOOKS = "ct_tasks.benchmarks.reval.child:"
+_HOOKS = "ct_tasks.benchmarks.reval.child"
 INPUTS, PROBES = 690, 3152
+PACKAGES = ("numpy", "gensim", "beautifulsoup4")  # what the programs import beyond the standard library
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +80,30 @@ def _key(folder: str) -> str:
     source = Path(__file__).with_name("child.py").read_bytes()
     values = Path(__file__).parents[1].joinpath("codegen", "values.py").read_bytes()
     given = json.dumps([i.payload for i in inputs()]) + json.dumps([i.probes for i in inputs()])
-    return hashlib.sha256(source + values + given.encode() + platform.python_version().encode()).hexdigest()[:24]
+    versions = json.dumps([platform.python_version(), *(_version(name) for name in PACKAGES)])
+    return hashlib.sha256(source + values + given.encode() + versions.encode()).hexdigest()[:24]
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
 
 
 def _job(hook: str, given: Input, **more: Any) -> Job:
-    return Job("", hook=HOOKS + hook, payload={**given.payload, **more}, limits=LIMITS, id=given.id)
+    return Job("", hook=hook_of(given, hook), payload={**given.payload, **more}, limits=LIMITS, id=given.id)
+
+
+@cache
+def _has_extra() -> bool:
+    return all(importlib.util.find_spec(name) for name in ("gensim", "bs4"))
+
+
+def hook_of(given: Input, function: str) -> str:
+    """The trusted hook that runs this input's program; one that imports gensim or bs4 needs workers that have loaded them."""
+    extra = ("gensim" in given.row["code"] or "bs4" in given.row["code"]) and _has_extra()
+    return f"{_HOOKS}{'_extra' if extra else ''}:{function}"
 
 
 def run(jobs: list[Job], options: TaskOptions) -> list[Result]:
@@ -102,8 +124,11 @@ def _truth(key: str, backend: str) -> Mapping[str, Any]:
     for job, result in zip(jobs, run(jobs, options), strict=True):
         if result.status == "ok" and result.value is not None:
             found[job.hook.rpartition(":")[2] if job.hook else ""][job.id] = json.loads(result.value)
-        elif "ModuleNotFoundError" in result.error or "NumPy 2.0" in result.error:
-            found["failed"][job.id] = f"the program needs a package or version that is not installed ({result.error})"
+        elif "ModuleNotFoundError" in result.error:
+            found["failed"][job.id] = (f"the program needs a package that is not installed ({result.error}); "
+                                       "pip install 'codethinker-eval[reval]'")
+        elif "NumPy 2.0" in result.error:
+            found["failed"][job.id] = f"the program needs NumPy below 2 ({result.error})"
         else:
             raise HarnessError(f"REval's program {job.id} did not run: {result.status}: {result.error}")
     kept.parent.mkdir(parents=True, exist_ok=True)
