@@ -34,7 +34,8 @@ class GrpoSettings:
     ``group_size`` completions a prompt, of which ``regular`` by regular sampling and the rest by DBS (Figure 5).
     ``prompts_per_rollout`` prompts are sampled before the policy moves, ``prompts_per_update`` make one optimiser step.
     ``completions_per_device`` is the forward-pass batch. Lengths in tokens. ``data``: JSON lines with ``program`` and
-    ``call`` (or ``truth``). ``engine``: ``static`` is for small Llama models on a CPU. ``optimizer`` ``muon`` trains the
+    ``call`` (or ``truth``). ``chat: false`` continues plain text
+    instead of answering a user turn. ``engine``: ``static`` is for small Llama models on a CPU. ``optimizer`` ``muon`` trains the
     layers' matrices with Muon. ``reward_options`` go to the reward (``alpha``, ``prm``, ``rcc``, ``orm``, ``ccw`` ...).
     """
 
@@ -45,6 +46,7 @@ class GrpoSettings:
     reward: str = "codethinker"
     reward_options: Mapping[str, Any] = field(default_factory=dict)
     segmentation: str = "statement"
+    chat: bool = True
     group_size: int = 8
     regular: int = 4
     engine: str = "transformers"

@@ -10,6 +10,7 @@ from typing import Any
 
 from ct_tasks.contra.trace import Truth
 from ct_tasks.errors import ConfigError
+from ct_train.grpo.checks import refuse_ties, refuse_without_template
 from ct_train.grpo.config import GrpoSettings, LoraSettings
 from ct_train.grpo.data import load_rows, with_prompts, with_truths
 from ct_train.rewards.batch import BatchScorer, trl_reward
@@ -31,6 +32,8 @@ def train(settings: GrpoSettings, prompt: Callable[[Truth], str], *, resume: boo
     refuse_mixed_folder(output, settings.lora.r)
     rows = with_truths(rows, segmentation=settings.segmentation, questions=settings.reward == "execverify")
 
+    refuse_ties(rows, settings.reward, settings.reward_options)
+
     from datasets import Dataset
     from transformers import AutoTokenizer
     from trl import GRPOConfig
@@ -40,6 +43,9 @@ def train(settings: GrpoSettings, prompt: Callable[[Truth], str], *, resume: boo
     from ct_train.grpo.trainer import ContraGRPOTrainer
 
     tokenizer = AutoTokenizer.from_pretrained(settings.model, padding_side="left")
+    refuse_without_template(tokenizer, settings.chat)
+    if not settings.chat:
+        tokenizer.chat_template = None
     set_pad(tokenizer)
     rows = with_prompts(rows, tokenizer, prompt, settings.max_prompt_tokens)
     kept = [{k: row.get(k) for k in COLUMNS if k in row or k == "id"} for row in rows]

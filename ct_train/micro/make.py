@@ -2,9 +2,9 @@
 
     sft.jsonl grpo.jsonl held_out.jsonl init/
 
-Rows hold ``program``, ``call``, ``truth``, ``prompt`` and ``completion`` (the perfect trace with thoughts). No program text
-is in two of the files: held-out and training programs are told apart by a hash of the text, and the two training files
-are cut from one stream that gives every program once.
+Rows hold ``program``, ``call``, ``truth``, ``prompt`` and ``completion`` (the perfect trace with thoughts). No held-out
+program is in a training file: the two sides are told apart by a hash of the text. The two training files are cut from one
+stream that gives each call of each program once.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ class MicroSettings:
     """Rows of each file, the range of outermost statements, the levels, and the model's size (see ``micro.model``)."""
 
     output_dir: str = ""
-    sft: int = 16000
+    sft: int = 24000
     grpo: int = 4000
     held_out: int = 512
-    statements: tuple[int, ...] = (2, 3)
+    statements: tuple[int, ...] = (1, 3)
     levels: tuple[int, ...] = LEVELS
     seed: int = 0
     hidden: int = 128
-    layers: int = 4
+    layers: int = 3
     heads: int = 4
     groups: int = 2
-    inner: int = 512
+    inner: int = 256
 
     def check(self) -> None:
         """Raises ``ConfigError`` for what cannot be made."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from ct_tasks.contra.trace import Truth
 from ct_tasks.errors import DataError
+from ct_train.grpo.checks import refuse_without_template
 from ct_train.grpo.data import prompt_ids
 from ct_train.grpo.run import last_checkpoint, load_model, lora_config, refuse_mixed_folder, set_pad
 from ct_train.sft.config import SftSettings
@@ -38,6 +39,9 @@ def train(settings: SftSettings, prompt: Callable[[Truth], str], *, resume: bool
     from ct_train import optim
 
     tokenizer = AutoTokenizer.from_pretrained(settings.model)
+    refuse_without_template(tokenizer, settings.chat)
+    if not settings.chat:
+        tokenizer.chat_template = None
     set_pad(tokenizer)
     learned = tokenize(rows, tokenizer, settings.max_tokens)
     checked = tokenize(held_out, tokenizer, settings.max_tokens) if held_out else None

@@ -124,7 +124,7 @@ import tiny
 from ct_train.grpo.config import GrpoSettings, LoraSettings
 from ct_train.grpo.run import train
 folder = Path({model!r})
-train(GrpoSettings(model=str(folder), data=str(folder / "data.jsonl"), output_dir={out!r}, prompts_per_rollout=2, prompts_per_update=2, completions_per_device=4, group_size=4, regular=2,
+train(GrpoSettings(model=str(folder), chat=False, data=str(folder / "data.jsonl"), output_dir={out!r}, prompts_per_rollout=2, prompts_per_update=2, completions_per_device=4, group_size=4, regular=2,
       learning_rate=1e-3, max_steps=4, max_response_tokens=200, lora=LoraSettings(r=0), bf16=False, gradient_checkpointing=False, save_steps=2, report_to="none"), tiny.prompt_of)
 """
 

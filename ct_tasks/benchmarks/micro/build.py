@@ -11,7 +11,7 @@ from ct_tasks.benchmarks.micro.programs import stream
 from ct_tasks.contra import literals
 from ct_tasks.contra.tracer import trace_call
 
-ROWS, SEED, STATEMENTS = 512, 2026, (2, 3)
+ROWS, SEED, STATEMENTS = 512, 2026, (1, 3)
 
 
 def text() -> str:

@@ -2,7 +2,7 @@
 
 A program is a function of one or two arguments with a few outermost statements. Level 1 has integer arithmetic, 2 adds
 strings and lists, 3 ``if``, 4 ``for``, 5 ``while``; from level 3 on the newest kind is always there. Integers stay within
-±99, strings and lists within six elements. Each statement comes with the thought of a perfect reasoner: the expression
+±50, strings and lists within six elements. Each statement comes with the thought of a perfect reasoner: the expression
 with its values put in, a loop round by round.
 
 Everything follows from the random generator that is passed in. Which side of the train/held-out split a program is on
@@ -17,13 +17,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ct_tasks.errors import DataError
+
 LEVELS = (1, 2, 3, 4, 5)
-MOST = 99
+MOST = 50
 LONGEST = 6
 INTS, STRINGS, LISTS = ("a", "b", "c", "d"), ("s", "t"), ("xs", "ys")
-LETTERS = "kmpqvwz"  # of string values; none is a variable's name
+LETTERS = "kmpq"  # of string values; none is a variable's name
 _NAME = re.compile(r"\b(?:a|b|c|d|s|t|xs|ys|x|i)\b")
 _HELD_OUT_OF = 8
+_MISSES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +52,26 @@ def held_out(code: str) -> bool:
 
 
 def stream(
-    seed: int, *, levels: Sequence[int] = LEVELS, statements: tuple[int, int] = (2, 4), held: bool = False
+    seed: int, *, levels: Sequence[int] = LEVELS, statements: tuple[int, int] = (1, 3), held: bool = False
 ) -> Iterator[Sample]:
-    """Endless samples of one side of the split, every program text once."""
+    """Endless samples of one side of the split: training samples differ in program or call, held-out ones in program.
+
+    Raises ``DataError`` when so small a world has no further programs.
+    """
     rng = random.Random(f"micro {seed} {held}")
     seen: set[str] = set()
-    while True:
+    misses = 0
+    while misses < _MISSES:
+        misses += 1
         sample = make(rng, rng.choice(levels), rng.randint(*statements))
-        if sample and sample.held_out == held and sample.code not in seen:
-            seen.add(sample.code)
+        if sample is None or sample.held_out != held:
+            continue
+        key = sample.code if held else f"{sample.code} {sample.call}"
+        if key not in seen:
+            seen.add(key)
+            misses = 0
             yield sample
+    raise DataError(f"no new program in {_MISSES} draws after {len(seen)}: allow more statements or levels than {list(levels)}")
 
 
 def make(rng: random.Random, level: int, statements: int) -> Sample | None:
@@ -92,14 +105,14 @@ class _Builder:
         self.head = self.call = self.last = ""
 
     def arguments(self, *, with_container: bool) -> None:
-        values: dict[str, object] = {"a": self.rng.randint(0, 9)}
+        values: dict[str, object] = {"a": self.rng.randint(0, 6)}
         if with_container:
             if self.rng.random() < 0.5:
                 values["s"] = "".join(self.rng.choice(LETTERS) for _ in range(self.rng.randint(1, 3)))
             else:
-                values["xs"] = [self.rng.randint(0, 9) for _ in range(self.rng.randint(1, 3))]
+                values["xs"] = [self.rng.randint(0, 6) for _ in range(self.rng.randint(1, 3))]
         elif self.rng.random() < 0.5:
-            values["b"] = self.rng.randint(0, 9)
+            values["b"] = self.rng.randint(0, 6)
         self.env = values.copy()
         self.head = f"def f({', '.join(values)}):"
         self.call = f"f({', '.join(map(repr, values.values()))})"
@@ -207,7 +220,7 @@ class _Builder:
     def _int_assignment(self, target: str = "") -> tuple[str, str, str]:
         """(line, target, the expression that is assigned) of integers."""
         known = self._names(int)
-        operator = self.rng.choices(["+", "-", "*", "%", "//"], [5, 5, 3, 1, 1])[0]
+        operator = self.rng.choices(["+", "-", "*", "%", "//"], [5, 5, 2, 1, 1])[0]
         if (target in known or not target) and self.rng.random() < 0.3:
             target = target or self.rng.choice(known)
             right = self._operand(target, positive=operator in ("%", "//"))
@@ -223,7 +236,7 @@ class _Builder:
         names = [n for n in self._names(int) if n != other]
         if names and not positive and self.rng.random() < 0.5:
             return self.rng.choice(names)
-        return str(self.rng.randint(2, 9) if positive else self.rng.randint(1, 9))
+        return str(self.rng.randint(2, 5) if positive else self.rng.randint(1, 5))
 
     def _names(self, kind: type) -> list[str]:
         return [n for n, v in self.env.items() if type(v) is kind and n not in ("i", "x")]

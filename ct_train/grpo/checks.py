@@ -1,0 +1,59 @@
+"""Checks between the data and the model: what no amount of training could repair is refused before anything loads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ct_tasks.contra.trace import Block, Truth, render
+from ct_tasks.errors import ConfigError
+from ct_train.grpo.data import Row
+from ct_train.rewards import build
+from ct_train.rewards.base import Sample
+
+ROWS = 8
+
+
+def refuse_ties(rows: Sequence[Row], reward: str, options: Mapping[str, Any]) -> None:
+    """Score a perfect trace, three spoilt ones and an empty text for the first rows (which have ``truth``).
+
+    A reward that gives them all the same has no advantage to learn from, whatever the model writes. Raises ``ConfigError``.
+    """
+    scorer = build(reward, options)
+    for row in rows[:ROWS]:
+        truth = Truth.from_json(json.loads(row["truth"]) if isinstance(row["truth"], str) else row["truth"])
+        questions = tuple(row.get("questions") or ())
+        if len({scorer.score(Sample(text, truth, questions)).reward for text in answers(truth)}) > 1:
+            return
+    raise ConfigError(
+        f"reward {reward} with options {dict(options)} gives every answer the same reward, perfect or empty, so every group "
+        f"ties and nothing is learnt; turn a part of the reward on (for codethinker: prm, orm, alpha > 0)"
+    )
+
+
+def answers(truth: Truth) -> list[str]:
+    """The perfect trace; one with a wrong last block; one with a wrong answer; one without its end; nothing."""
+    spoilt = [*truth.blocks[:-1], _wrong(truth.blocks[-1])]
+    perfect = render(truth)
+    return [
+        perfect,
+        render(replace(truth, blocks=tuple(spoilt))),
+        render(replace(truth, returned=("not", truth.returned))),
+        perfect[: len(perfect) // 2],
+        "",
+    ]
+
+
+def _wrong(block: Block) -> Block:
+    return replace(block, locals={**block.locals, "wrong": 0})
+
+
+def refuse_without_template(tokenizer: Any, chat: bool) -> None:
+    """Raises ``ConfigError`` where a chat prompt is asked of a tokenizer that has no template for one."""
+    if chat and not getattr(tokenizer, "chat_template", None):
+        raise ConfigError(
+            f"the tokenizer of {tokenizer.name_or_path} has no chat template; use an instruction-tuned model, add a "
+            f"chat_template.jinja beside its tokenizer, or train on plain text with chat=false"
+        )
