@@ -120,8 +120,15 @@ class StaticSampler:
             longer = self._batch(weights, cache, batch, [trajectories[i] for i in chosen], whole)
             out.update(zip(chosen, longer, strict=True))
             if not whole:
-                kept.append(({(*b, *t.ids[len(trajectories[i].ids) :]): k for k, (i, b, t) in enumerate(
-                    zip(chosen, batch, longer, strict=True))}, cache))
+                kept.append(
+                    (
+                        {
+                            (*b, *t.ids[len(trajectories[i].ids) :]): k
+                            for k, (i, b, t) in enumerate(zip(chosen, batch, longer, strict=True))
+                        },
+                        cache,
+                    )
+                )
         self._kept = kept
         return [out[i] for i in range(len(rows))]
 
@@ -134,7 +141,12 @@ class StaticSampler:
         return None
 
     def _batch(
-        self, weights: _Weights, cache: _Cache, rows: Sequence[tuple[int, ...]], begun: Sequence[Trajectory], whole: bool
+        self,
+        weights: _Weights,
+        cache: _Cache,
+        rows: Sequence[tuple[int, ...]],
+        begun: Sequence[Trajectory],
+        whole: bool,
     ) -> list[Trajectory]:
         count = len(rows)
         new: list[list[int]] = [[] for _ in range(count)]

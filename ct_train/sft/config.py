@@ -18,9 +18,9 @@ class SftSettings:
 
     ``data`` and ``eval_data``: JSON lines with ``completion`` and either ``prompt`` or ``program`` and ``call`` (see
     ``sft.data``). ``batch_size`` rows make a forward pass on each process, ``accumulation`` passes an optimiser step; with
-    ``packing`` a row is ``max_tokens`` tokens of whole samples. ``chat: false`` continues plain text, without a template. ``lora.r: 0`` trains every weight. ``probe`` held-out rows
-    are answered at each evaluation (``probe_tokens`` at most each), and fmt, RCS and exact answers are logged. ``merge``
-    writes the adapter merged into the model as well.
+    ``packing`` a row is ``max_tokens`` tokens of whole samples. ``chat: false`` continues plain text, without a template.
+    ``lora.r: 0`` trains every weight. ``probe`` held-out rows are answered at each evaluation (``probe_tokens`` at most
+    each), and fmt, RCS and exact answers are logged. ``merge`` writes the adapter merged into the model as well.
     """
 
     model: str = ""

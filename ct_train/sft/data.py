@@ -38,10 +38,14 @@ def load_rows(path: str | Path, limit: int | None = None) -> list[Row]:
         if "messages" in keys:
             *before, last = row["messages"]
             if not before or last.get("role") != "assistant":
-                raise DataError(f"{path}:{number}: the last of messages must be the assistant's answer to one before it")
+                raise DataError(
+                    f"{path}:{number}: the last of messages must be the assistant's answer to one before it"
+                )
             row = {**row, "prompt": before, "completion": last["content"]}
         elif not ({"prompt", "completion"} <= keys or {"program", "call"} <= keys):
-            raise DataError(f"{path}:{number} needs prompt and completion, messages, or program and call; it has {sorted(keys)[:12]}")
+            raise DataError(
+                f"{path}:{number} needs prompt and completion, messages, or program and call; it has {sorted(keys)[:12]}"
+            )
         rows.append(row)
     if not rows:
         raise DataError(f"{path} holds no rows; there is nothing to learn")
@@ -67,7 +71,9 @@ def complete(rows: Sequence[Row], prompt: Callable[[Truth], str], segmentation: 
         if truth is None or isinstance(truth, TraceError):
             reason = str(truth)
             continue
-        kept.append({**row, "prompt": row.get("prompt") or prompt(truth), "completion": row.get("completion") or render(truth)})
+        kept.append(
+            {**row, "prompt": row.get("prompt") or prompt(truth), "completion": row.get("completion") or render(truth)}
+        )
     if not kept:
         raise DataError(f"no row has a trace; one reason: {reason}")
     return kept
@@ -134,5 +140,3 @@ def no_template(model: str) -> str:
         f"{model} has no chat template but the data holds messages; use an instruction-tuned model, give its tokenizer a "
         f"chat_template, or write prompts as text"
     )
-
-

@@ -30,13 +30,16 @@ def train(settings: SftSettings, prompt: Callable[[Truth], str], *, resume: bool
     rows = complete(rows, prompt, settings.segmentation)
     held_out = complete(held_out, prompt, settings.segmentation) if held_out else []
     if settings.probe and not any("truth" in row for row in held_out):
-        raise DataError(f"probe needs rows with truth; {settings.eval_data} has none: set probe=0 or give other eval_data")
+        raise DataError(
+            f"probe needs rows with truth; {settings.eval_data} has none: set probe=0 or give other eval_data"
+        )
 
     from datasets import Dataset
     from transformers import AutoTokenizer
-    from trl import SFTConfig, SFTTrainer
+    from trl import SFTConfig
 
     from ct_train import optim
+    from ct_train.sft.trainer import ContraSFTTrainer
 
     tokenizer = AutoTokenizer.from_pretrained(settings.model)
     refuse_without_template(tokenizer, settings.chat)
@@ -48,7 +51,7 @@ def train(settings: SftSettings, prompt: Callable[[Truth], str], *, resume: bool
     if len(learned) < len(rows):
         print(f"sft: {len(rows) - len(learned)} of {len(rows)} rows are longer than max_tokens and left out")
     model = load_model(settings.model, bf16=settings.bf16)
-    trainer = SFTTrainer(
+    trainer = ContraSFTTrainer(
         model=model,
         args=SFTConfig(**trl_arguments(settings)),
         train_dataset=Dataset.from_list(learned),
@@ -85,7 +88,6 @@ def trl_arguments(settings: SftSettings) -> dict[str, Any]:
         "max_steps": settings.max_steps,
         "max_length": settings.max_tokens,
         "packing": settings.packing,
-        "train_sampling_strategy": "random" if settings.packing else "group_by_length",
         "bf16": settings.bf16,
         "gradient_checkpointing": settings.gradient_checkpointing,
         "eval_strategy": "steps" if evaluates else "no",

@@ -247,7 +247,7 @@ class _Builder:
     def _run(self, code: str) -> None:
         exec(code, {"len": len, "sum": sum, "max": max}, self.env)
         for value in self.env.values():
-            if isinstance(value, int) and abs(value) > MOST or isinstance(value, (str, list)) and not 0 < len(value) <= LONGEST:
+            if (isinstance(value, int) and abs(value) > MOST) or (isinstance(value, (str, list)) and not 0 < len(value) <= LONGEST):
                 raise _DeadEndError
 
     def _done(self, lines: Sequence[str], target: str, thought: str) -> None:
