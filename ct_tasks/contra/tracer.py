@@ -22,6 +22,7 @@ from ct_tasks.contra.trace import Block, Truth
 from ct_tasks.errors import ProgramRaised, TraceError, TraceMemory, TraceTimeout
 
 MAX_EVENTS = 5_000_000
+MAX_VALUES = 4_000_000  # copied values in the trace as a whole, about 400 MB
 
 
 def trace_call(
@@ -32,13 +33,14 @@ def trace_call(
     segmentation: str = "statement",
     containers: literals.Containers = "literal",
     max_events: int = MAX_EVENTS,
+    max_values: int = MAX_VALUES,
     prelude: str = "",
 ) -> Truth:
     """Run ``call`` (``"f(3)"``) in ``source`` and return what happened.
 
     ``entry`` defaults to the name that ``call`` calls. ``prelude`` is executed first in the same namespace (a
     benchmark's standing imports) and is not part of the program. Raises ``ProgramRaised`` when the program raises,
-    ``TraceTimeout`` after ``max_events`` executed lines, ``TraceMemory`` when values are too large to record, and
+    ``TraceTimeout`` after ``max_events`` executed lines, ``TraceMemory`` when it would record more than ``max_values``, and
     ``TraceError`` for what cannot be traced (no such function, a result that no literal expresses, a generator).
     """
     tree = _call_tree(call)
@@ -47,7 +49,7 @@ def trace_call(
     if name != program.entry:
         raise TraceError(f"the call {call!r} does not call {program.entry}")
     namespace: dict[str, Any] = {"__name__": "__program__", "__builtins__": __builtins__}
-    watcher = _Watcher(program, spans, order, containers, max_events)
+    watcher = _Watcher(program, spans, order, containers, max_events, max_values)
     try:
         if prelude:
             exec(compile(prelude, "<prelude>", "exec"), namespace)
@@ -80,6 +82,7 @@ def trace_hook(payload: Mapping[str, Any]) -> dict[str, Any]:
             segmentation=payload.get("segmentation", "statement"),
             containers=payload.get("containers", "literal"),
             max_events=payload.get("max_events", MAX_EVENTS),
+            max_values=payload.get("max_values", MAX_VALUES),
             prelude=payload.get("prelude", ""),
         )
         return {"truth": truth.to_json()}
@@ -139,6 +142,7 @@ class _Watcher:
         order: Mapping[str, int],
         containers: literals.Containers,
         max_events: int,
+        max_values: int,
     ) -> None:
         self.program, self.spans, self.containers = program, spans, containers
         self.code: CodeType | None = None
@@ -150,7 +154,7 @@ class _Watcher:
         self.current = 0
         self.furthest = -1
         self.states: dict[int, dict[str, object]] = {}
-        self.budget = 4_000_000  # copied values in the trace as a whole, about 400 MB
+        self.budget = max_values
 
     def run(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
         previous = sys.gettrace()
