@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,19 +21,23 @@ from ct_tasks.contra.trace import Truth, render
 from ct_tasks.errors import HarnessError, ProgramRaised, TraceError, TraceMemory, TraceTimeout
 from ct_tasks.execution.jobs import Job, Limits, Result
 from ct_tasks.execution.pool import PythonPool
-from ct_tasks.execution.tracing import TRACE_LIMITS, Call, read_reply, trace_all
+from ct_tasks.execution.tracing import Call, read_reply, trace_all
 from ct_train.data.steps import Outcome, Row, Step, read_rows
 
 VERSION = 1
+_PATIENCE = 20  # wall clock over CPU time: CPU time decides, so that a busy machine drops no more than an idle one
 SEEDS = (0, 1, 20261)  # Python's hash seed in the plain run and in the two traced ones
 
 
 @dataclass(frozen=True)
 class ExecuteSettings:
-    """``timeout_s``: CPU time of a plain run (wall clock: twice that). Sizes in characters: of the value, and of the perfect
-    ConTra text, which a model has to write within its token limit. ``workers``: sandboxed processes, all cores by default."""
+    """``timeout_s``: CPU time of a plain run; ``trace_s``: CPU time of a traced run.
+    ``max_lines``: lines executed in the entry function. Sizes in characters: of the value, and of the perfect ConTra text,
+    which a model has to write within its token limit. ``workers``: sandboxed processes, all cores by default."""
 
     timeout_s: float = 2.0
+    trace_s: float = 4.0
+    max_lines: int = 20_000
     memory_mb: int = 512
     max_value_chars: int = 1000
     max_trace_chars: int = 12000
@@ -74,11 +79,13 @@ class Runner:
         ran = [i for i, result in enumerate(values) if result.status == "ok" and not result.stdout]
         calls = [Call(pairs[i][0]["program"], pairs[i][1]["call"], pairs[i][0]["entry"]) for i in ran]
         first = self._traced(1, calls)
-        second = self._traced(2, calls[::-1])[::-1]
-        traces = {i: pair for i, *pair in zip(ran, first, second, strict=True)}
+        traces: dict[int, list[Truth | TraceError]] = {i: [trace] for i, trace in zip(ran, first, strict=True)}
+        again = [n for n, trace in enumerate(first) if not isinstance(trace, TraceError)][::-1]
+        for n, trace in zip(again, self._traced(2, [calls[n] for n in again]), strict=True):
+            traces[ran[n]].append(trace)
         out = Outcome()
         for i, (row, given) in enumerate(pairs):
-            reason, detail = self._verdict(values[i], *traces.get(i, (None, None)))
+            reason, detail = self._verdict(values[i], traces.get(i, []))
             if reason:
                 out.drop({"id": row["id"], **given}, reason, detail)
                 continue
@@ -88,7 +95,7 @@ class Runner:
 
     def _plain(self, pairs: Sequence[tuple[Row, str]]) -> list[Result]:
         s = self.settings
-        limits = Limits(s.timeout_s, 2 * s.timeout_s, s.memory_mb, output_bytes=16 * 1024)
+        limits = Limits(s.timeout_s, _PATIENCE * s.timeout_s, s.memory_mb, output_bytes=16 * 1024)
         jobs = [Job(row["program"], expr=call, limits=limits, id=str(i)) for i, (row, call) in enumerate(pairs)]
         results = self.pools[0].run(jobs)
         for result in results:
@@ -98,7 +105,8 @@ class Runner:
 
     def _traced(self, pool: int, calls: Sequence[Call]) -> list[Truth | TraceError]:
         """Traces in the order of ``calls``: neighbours of one program in one child, and each alone where that child failed."""
-        run = self.pools[pool].run
+        s, run = self.settings, self.pools[pool].run
+        limits = Limits(s.trace_s, _PATIENCE * s.trace_s, 1024)
         groups = [list(group) for _, group in itertools.groupby(calls, key=lambda c: (c.source, c.entry))]
         jobs = [
             Job(
@@ -108,9 +116,11 @@ class Runner:
                     "source": group[0].source,
                     "entry": group[0].entry,
                     "calls": [c.call for c in group],
-                    "segmentation": self.settings.segmentation,
+                    "segmentation": s.segmentation,
+                    "max_events": s.max_lines,
+                    "max_values": 2 * s.max_trace_chars,  # a value takes at least a character
                 },
-                limits=TRACE_LIMITS,
+                limits=limits,
                 id=str(i),
             )
             for i, group in enumerate(groups)
@@ -120,24 +130,23 @@ class Runner:
             replies = json.loads(result.value)["replies"] if result.status == "ok" and result.value else None
             found += [None] * len(group) if replies is None else map(read_reply, replies)
         alone = [c for c, trace in zip(calls, found, strict=True) if trace is None]
-        again = iter(trace_all(alone, segmentation=self.settings.segmentation, run=run) if alone else [])
+        again = iter(trace_all(alone, segmentation=s.segmentation, limits=limits, run=run) if alone else [])
         return [next(again) if trace is None else trace for trace in found]
 
-    def _verdict(
-        self, result: Result, first: Truth | TraceError | None, second: Truth | TraceError | None
-    ) -> tuple[str, str]:
+    def _verdict(self, result: Result, traces: Sequence[Truth | TraceError]) -> tuple[str, str]:
         """The reason to drop a call, empty to keep it, and a detail."""
         s = self.settings
         if result.status != "ok":
             literal = result.status == "exception" and "LiteralError: the value has no literal" in result.error
-            return "no_literal" if literal else _REASONS.get(result.status, result.status), result.error[:160]
+            detail = _ADDRESS.sub("0x…", result.error[:160]) if result.status == "exception" else ""
+            return "no_literal" if literal else _REASONS.get(result.status, result.status), detail
         if result.stdout:
             return "prints", result.stdout[:80]
-        for trace in (first, second):
+        for trace in traces:
             if isinstance(trace, TraceError):
-                return _trace_reason(trace), str(trace)[:160]
-        assert isinstance(first, Truth)
-        assert isinstance(second, Truth)
+                reason = _trace_reason(trace)
+                return reason, "" if reason == "trace_too_long" else _ADDRESS.sub("0x…", str(trace)[:160])
+        first, second = (trace for trace in traces if isinstance(trace, Truth))
         assert result.value is not None
         with contextlib.suppress(literals.LiteralError):
             if not literals.same(literals.parse(result.value), first.returned):
@@ -153,13 +162,12 @@ class Runner:
         return "", ""
 
 
+_ADDRESS = re.compile(r"0x[0-9a-f]+")  # differs from run to run
 _REASONS = {"exception": "raises", "timeout": "timeout", "memory": "memory", "output_limit": "value_too_long"}
 
 
 def _trace_reason(error: TraceError) -> str:
-    if isinstance(error, TraceTimeout):
-        return "trace_timeout"
-    if isinstance(error, TraceMemory):
+    if isinstance(error, (TraceTimeout, TraceMemory)):
         return "trace_too_long"
     return "not_deterministic" if isinstance(error, ProgramRaised) else "no_trace"
 

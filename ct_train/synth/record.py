@@ -118,8 +118,12 @@ def read(result: Result, count: int) -> list[Record]:
         raise HarnessError(f"the sandbox failed while recording: {result.error}")
     if result.status != "ok" or result.value is None:
         return [Record((), True)] * count
-    found = json.loads(result.value)["records"]
-    return [Record(_events(r["events"]), r["cut"]) for r in found]
+    return read_payload(json.loads(result.value))
+
+
+def read_payload(found: Mapping[str, Any]) -> list[Record]:
+    """What ``record_group`` returned."""
+    return [Record(_events(r["events"]), r["cut"]) for r in found["records"]]
 
 
 def _events(rows: Sequence[Sequence[Any]]) -> tuple[Event, ...]:

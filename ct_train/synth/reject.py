@@ -14,6 +14,7 @@ from ct_tasks.contra.parser import parse_strict
 from ct_tasks.contra.scoring import score_trace
 from ct_tasks.contra.trace import Truth
 from ct_train.data.llm import Reply
+from ct_train.synth.narrate import safe
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def coverage(thoughts: Sequence[str], truth: Truth) -> float:
             if name in before and literals.same(before[name], now):
                 continue
             total += 1
-            named += name in thought and literals.dump(now)[:60] in thought
+            named += name in thought and safe(literals.dump(now)[:60]) in thought
         before = dict(block.locals)
     return round(named / total, 4) if total else 1.0
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from ct_train.data.execute import ExecuteSettings, Runner
@@ -33,7 +31,7 @@ EXPECTED = {
 
 
 @pytest.fixture(scope="module")
-def verdicts() -> Iterator[dict[str, str]]:
+def verdicts() -> dict[str, str]:
     rows = [
         {
             "id": name,
@@ -48,7 +46,7 @@ def verdicts() -> Iterator[dict[str, str]]:
     with Runner(ExecuteSettings(timeout_s=0.5, max_trace_chars=5000)) as runner:
         out = runner.filter(rows)
     assert [row["output"] for row in out.kept] == ["[1, 'x']"]
-    yield {**{row["id"]: row["reason"] for row in out.dropped}, **{row["id"]: "" for row in out.kept}}
+    return {**{row["id"]: row["reason"] for row in out.dropped}, **{row["id"]: "" for row in out.kept}}
 
 
 @pytest.mark.slow
