@@ -48,7 +48,7 @@ class InputBenchmark(PredictionBenchmark):
     domain: ClassVar[Domain] = "input"
     default_paradigm: ClassVar[str] = "direct"
     paradigms: tuple[str, ...] = ("direct", "cot", "vanilla", "codeio", "semcoder", "codereasoner", "execverify")
-    limits: ClassVar[Limits] = Limits(cpu_s=3.0, wall_s=12.0, memory_mb=1024)
+    limits: ClassVar[Limits] = Limits(cpu_s=3.0, wall_s=24.0, memory_mb=1024)
     scoring_limit: ClassVar[str] = "3 s of CPU time, 1 GiB"
 
     def gold(self, item: Item, options: TaskOptions) -> str:

@@ -18,7 +18,9 @@ from ct_tasks.options import TaskOptions
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="machine-readable output")
-    parser.add_argument("--defaults", action="store_true", help="every default that changes a score, as a Markdown table")
+    parser.add_argument(
+        "--defaults", action="store_true", help="every default that changes a score, as a Markdown table"
+    )
 
 
 def main(args: argparse.Namespace) -> int:
@@ -61,7 +63,10 @@ def defaults() -> list[str]:
             tasks = found.setdefault(cells, [])
             if shown not in tasks:
                 tasks.append(shown)
-    lines = ["| tasks | answer format | shots | stop strings | tokens | temperature | limit of scoring |", "|---|---|---:|---|---:|---:|---|"]
+    lines = [
+        "| tasks | answer format | shots | stop strings | tokens | temperature | limit of scoring |",
+        "|---|---|---:|---|---:|---:|---|",
+    ]
     return lines + [f"| {' '.join(f'`{t}`' for t in tasks)} | {' | '.join(cells)} |" for cells, tasks in found.items()]
 
 

@@ -76,7 +76,9 @@ def summary(verdicts: dict[str, list[Score]]) -> dict[str, Any]:
     """Means over items of the mean over their texts, as the published numbers are made. A harness error is no verdict."""
     rows = [row for row in verdicts.values() if row]
     judged = [[s.acc for s in row if s.status != "harness_error"] for row in rows]
-    metrics: dict[str, Any] = {"acc": statistics.fmean(statistics.fmean(r) for r in judged if r) if any(judged) else None}
+    metrics: dict[str, Any] = {
+        "acc": statistics.fmean(statistics.fmean(r) for r in judged if r) if any(judged) else None
+    }
     official = [[s.acc_official for s in row if s.acc_official is not None] for row in rows]
     metrics["acc_official"] = statistics.fmean(statistics.fmean(r) for r in official if r) if any(official) else None
     for status in STATUSES:

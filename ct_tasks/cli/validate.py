@@ -26,7 +26,9 @@ from ct_tasks.lm_eval.options import check_metadata, check_task
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("configs", nargs="+", metavar="CONFIG.yaml", help="configs, then key=value for training configs")
+    parser.add_argument(
+        "configs", nargs="+", metavar="CONFIG.yaml", help="configs, then key=value for training configs"
+    )
 
 
 def main(args: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ from ct_tasks.contra.trace import Truth
 from ct_tasks.errors import HarnessError, TraceError, TraceMemory, TraceTimeout
 from ct_tasks.execution.jobs import Job, Limits, Result
 
-TRACE_LIMITS = Limits(cpu_s=20.0, wall_s=40.0, memory_mb=1024)
+TRACE_LIMITS = Limits(cpu_s=20.0, wall_s=120.0, memory_mb=1024)
 
 
 @dataclass(frozen=True, slots=True)

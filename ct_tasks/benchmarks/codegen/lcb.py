@@ -201,7 +201,7 @@ class LcbCodegen(CodeBenchmark):
                 jobs.append(runner.call_job(program, limit, entry=item.data["entry_point"], calls=pack(calls)))
             else:
                 jobs.extend(Job(_with_prelude(program), stdin=given, limits=Limits(
-                    cpu_s=limit, wall_s=3 * limit + 5, memory_mb=runner.MEMORY_MB,
+                    cpu_s=limit, wall_s=6 * limit + 6, memory_mb=runner.MEMORY_MB,
                     output_bytes=max(1 << 20, 4 * len(expected)))) for given, expected in cases)
             spans.append(range(first, len(jobs)))
         results = runner.run_all(jobs, options)

@@ -55,13 +55,13 @@ def call_job(program: str, limits: Sequence[float] | float, **payload: Any) -> J
     total = min(MAX_PROGRAM_S, sum(limits) if not isinstance(limits, float) else MAX_PROGRAM_S)
     short = limits if isinstance(limits, float) or len(set(limits)) > 1 else limits[0] if limits else MIN_LIMIT_S
     return Job(program, hook=_HOOKS + "run_calls", payload={**payload, "limits": short},
-               limits=Limits(cpu_s=total + 1, wall_s=3 * total + 10, memory_mb=MEMORY_MB, output_bytes=1 << 20))
+               limits=Limits(cpu_s=total + 1, wall_s=6 * total + 30, memory_mb=MEMORY_MB, output_bytes=1 << 20))
 
 
 def hook_job(function: str, program: str, payload: Mapping[str, Any]) -> Job:
     """A job for one of the trusted test hooks, on a program of the benchmark's own."""
     return Job(program, hook=_HOOKS + function, payload=payload,
-               limits=Limits(cpu_s=REFERENCE_LIMIT_S, wall_s=3 * REFERENCE_LIMIT_S, memory_mb=MEMORY_MB, output_bytes=1 << 20))
+               limits=Limits(cpu_s=REFERENCE_LIMIT_S, wall_s=20 * REFERENCE_LIMIT_S, memory_mb=MEMORY_MB, output_bytes=1 << 20))
 
 
 def run_all(jobs: Sequence[Job], options: TaskOptions) -> list[Result]:
