@@ -40,8 +40,9 @@ def trace_call(
 
     ``entry`` defaults to the name that ``call`` calls. ``prelude`` is executed first in the same namespace (a
     benchmark's standing imports) and is not part of the program. Raises ``ProgramRaised`` when the program raises,
-    ``TraceTimeout`` after ``max_events`` executed lines, ``TraceMemory`` when it would record more than ``max_values``, and
-    ``TraceError`` for what cannot be traced (no such function, a result that no literal expresses, a generator).
+    ``TraceTimeout`` after ``max_events`` lines of the function and calls it makes, ``TraceMemory`` when it would record
+    more than ``max_values``, and ``TraceError`` for what cannot be traced (no such function, a result that no literal
+    expresses, a generator).
     """
     tree = _call_tree(call)
     name = tree.func.id if isinstance(tree.func, ast.Name) else ""
@@ -191,13 +192,18 @@ class _Watcher:
             self.frame = frame  # held on to: ids of dead frames are reused
             self.furthest = 0
             return self._on_event
+        if self.frame is not None:
+            self._spend()
         return None
+
+    def _spend(self) -> None:
+        self.events_left -= 1
+        if self.events_left < 0:
+            raise TraceTimeout("the program executes too many lines")
 
     def _on_event(self, frame: FrameType, event: str, arg: object) -> Any:
         if event == "line":
-            self.events_left -= 1
-            if self.events_left < 0:
-                raise TraceTimeout("the program executes too many lines")
+            self._spend()
             line = frame.f_lineno - 1 - self.offset
             block = self.block_of[line] if 0 <= line < len(self.block_of) else self.current
             if block != self.current:

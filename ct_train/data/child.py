@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
+from ct_tasks.contra.tracer import trace_hook  # before the sandbox closes: a child can import nothing any more
+
 
 def count_lines(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Run ``payload["call"]`` in ``payload["source"]``; the lines executed in all frames of the program, loops unrolled."""
@@ -36,8 +38,6 @@ def count_lines(payload: Mapping[str, Any]) -> dict[str, Any]:
 def trace_group(payload: Mapping[str, Any]) -> dict[str, Any]:
     """``trace_hook`` for several calls of one program, one after the other, each in a fresh namespace: what a child process
     costs is paid once. A call that ends the process takes its neighbours with it; the caller then asks for each alone."""
-    from ct_tasks.contra.tracer import trace_hook
-
     return {"replies": [trace_hook({**payload, "call": call}) for call in payload["calls"]]}
 
 

@@ -21,7 +21,7 @@ from ct_tasks.contra.trace import Truth, render
 from ct_tasks.errors import HarnessError, ProgramRaised, TraceError, TraceMemory, TraceTimeout
 from ct_tasks.execution.jobs import Job, Limits, Result
 from ct_tasks.execution.pool import PythonPool
-from ct_tasks.execution.tracing import Call, read_reply, trace_all
+from ct_tasks.execution.tracing import Call, read_reply
 from ct_train.data.steps import Outcome, Row, Step, read_rows
 
 VERSION = 1
@@ -105,33 +105,33 @@ class Runner:
 
     def _traced(self, pool: int, calls: Sequence[Call]) -> list[Truth | TraceError]:
         """Traces in the order of ``calls``: neighbours of one program in one child, and each alone where that child failed."""
-        s, run = self.settings, self.pools[pool].run
-        limits = Limits(s.trace_s, _PATIENCE * s.trace_s, 1024)
         groups = [list(group) for _, group in itertools.groupby(calls, key=lambda c: (c.source, c.entry))]
-        jobs = [
-            Job(
-                code="",
-                hook="ct_train.data.child:trace_group",
-                payload={
-                    "source": group[0].source,
-                    "entry": group[0].entry,
-                    "calls": [c.call for c in group],
-                    "segmentation": s.segmentation,
-                    "max_events": s.max_lines,
-                    "max_values": 2 * s.max_trace_chars,  # a value takes at least a character
-                },
-                limits=limits,
-                id=str(i),
-            )
-            for i, group in enumerate(groups)
-        ]
         found: list[Truth | TraceError | None] = []
-        for group, result in zip(groups, run(jobs), strict=True):
-            replies = json.loads(result.value)["replies"] if result.status == "ok" and result.value else None
-            found += [None] * len(group) if replies is None else map(read_reply, replies)
-        alone = [c for c, trace in zip(calls, found, strict=True) if trace is None]
-        again = iter(trace_all(alone, segmentation=s.segmentation, limits=limits, run=run) if alone else [])
-        return [next(again) if trace is None else trace for trace in found]
+        for group, result in zip(groups, self.pools[pool].run([self._job(g) for g in groups]), strict=True):
+            traces = _read(result)
+            found += [None] * len(group) if isinstance(traces, TraceError) else traces
+        alone = [[c] for c, trace in zip(calls, found, strict=True) if trace is None]
+        again = iter(map(_read, self.pools[pool].run([self._job(g) for g in alone])))
+        out: list[Truth | TraceError] = []
+        for trace in found:
+            if trace is None:
+                second = next(again)
+                trace = second if isinstance(second, TraceError) else second[0]
+            out.append(trace)
+        return out
+
+    def _job(self, group: Sequence[Call]) -> Job:
+        s = self.settings
+        payload = {
+            "source": group[0].source,
+            "entry": group[0].entry,
+            "calls": [c.call for c in group],
+            "segmentation": s.segmentation,
+            "max_events": s.max_lines,
+            "max_values": 2 * s.max_trace_chars,  # a value takes at least a character
+        }
+        limits = Limits(s.trace_s, _PATIENCE * s.trace_s, 1024)
+        return Job(code="", hook="ct_train.data.child:trace_group", payload=payload, limits=limits)
 
     def _verdict(self, result: Result, traces: Sequence[Truth | TraceError]) -> tuple[str, str]:
         """The reason to drop a call, empty to keep it, and a detail."""
@@ -160,6 +160,19 @@ class Runner:
         if length > s.max_trace_chars:
             return "trace_too_long", f"{length} characters"
         return "", ""
+
+
+def _read(result: Result) -> list[Truth | TraceError] | TraceError:
+    """The traces of a group, or why its child gave none."""
+    if result.status == "harness_error":
+        raise HarnessError(
+            f"the sandbox failed while tracing: {result.error}; the same command goes on where it stopped"
+        )
+    if result.status in ("timeout", "memory", "output_limit"):
+        return TraceTimeout(result.status)
+    if result.status != "ok" or result.value is None:
+        return TraceError(f"no trace ({result.status}): {result.error[:120]}")
+    return [read_reply(reply) for reply in json.loads(result.value)["replies"]]
 
 
 _ADDRESS = re.compile(r"0x[0-9a-f]+")  # differs from run to run

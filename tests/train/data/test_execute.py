@@ -53,3 +53,14 @@ def verdicts() -> dict[str, str]:
 @pytest.mark.parametrize("name", CASES)
 def test_every_call_gets_its_reason(verdicts: dict[str, str], name: str) -> None:
     assert verdicts[name] == EXPECTED.get(name, name)
+
+
+def test_calls_of_one_program_are_traced_in_one_child() -> None:
+    """A child can import nothing once it is closed; were the group to fail, each call would cost a child of its own."""
+    from ct_tasks.execution.tracing import Call
+
+    calls = [Call("def f(n):\n    m = n * 2\n    return m\n", f"f({i})", "f") for i in range(3)]
+    with Runner(ExecuteSettings(workers=1)) as runner:
+        (result,) = runner.pools[1].run([runner._job(calls)])
+        assert (result.status, result.error) == ("ok", "")
+        assert [t.returned for t in runner._traced(1, calls)] == [0, 2, 4]  # type: ignore[union-attr]
