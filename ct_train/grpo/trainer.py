@@ -21,6 +21,7 @@ from ct_train.dbs import Trajectory, beam, generated_tokens, regular
 from ct_train.grpo.config import GrpoSettings
 from ct_train.grpo.data import prompt_ids
 from ct_train.grpo.rollout_log import RolloutLog, group_figures
+from ct_train.grpo.trim import pieces
 from ct_train.rewards import RewardResult
 from ct_train.rewards.batch import text_of
 from ct_train.rollouts.static_sampler import StaticSampler
@@ -42,6 +43,13 @@ class ContraGRPOTrainer(GRPOTrainer):  # type: ignore[misc]
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
         self.rows = inputs
         return dict(super()._generate_and_score_completions(inputs))
+
+    def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Any:
+        """On a CPU with a small model padding is the cost; each piece's mean over its rows is weighted by its share."""
+        if self.settings.engine != "static":
+            return super()._compute_loss(model, inputs)
+        losses = [share * super(ContraGRPOTrainer, self)._compute_loss(model, piece) for share, piece in pieces(inputs)]
+        return torch.stack(losses).sum()
 
     def rollout(self, prompts: list[Any], trainer: GRPOTrainer) -> dict[str, Any]:
         """trl's rollout hook: prompts come in runs of the group size."""
