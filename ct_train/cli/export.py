@@ -4,7 +4,7 @@
     python -m ct_train export llamafactory data=data/leetcode_reasoning/sft.jsonl --out export/llamafactory
 
 verl: parquet files, ``reward.py``, ``agent_loop.yaml`` (Dynamic Beam Sampling) and ``train.sh`` from the settings of ``grpo``.
-llamafactory: data set, ``dataset_info.json`` and ``sft.yaml`` from rows with ``prompt`` and ``completion``.
+llamafactory: data set, ``dataset_info.json`` and ``sft.yaml`` from the rows that ``sft`` reads.
 Both need their own environment: their versions of trl, transformers and vllm exclude each other.
 """
 
@@ -16,8 +16,9 @@ import json
 from pathlib import Path
 
 from ct_tasks.contra.trace import Truth
-from ct_tasks.errors import ConfigError, DataError
+from ct_tasks.errors import ConfigError
 from ct_train import config
+from ct_train.cli.grpo import contra_prompt
 from ct_train.grpo.config import GrpoSettings
 
 
@@ -37,11 +38,14 @@ def main(args: argparse.Namespace) -> int:
         raise ConfigError("export needs data: set it in the config or with data=FILE.jsonl")
     if args.engine == "llamafactory":
         from ct_train.export import llamafactory
+        from ct_train.sft.data import complete
+        from ct_train.sft.data import load_rows as load_sft_rows
 
-        files = llamafactory.write(_json_lines(Path(settings.data)), args.out, model=settings.model, template=args.template,
+        given = load_sft_rows(settings.data, settings.limit)
+        made = complete(given, lambda truth: contra_prompt(truth, settings.segmentation), settings.segmentation)
+        files = llamafactory.write(made, args.out, model=settings.model, template=args.template,
                                    max_tokens=settings.max_prompt_tokens + settings.max_response_tokens)  # fmt: skip
     else:
-        from ct_train.cli.grpo import contra_prompt
         from ct_train.export import verl
         from ct_train.grpo.data import load_rows, with_truths
 
@@ -58,17 +62,3 @@ def main(args: argparse.Namespace) -> int:
 
 def _truth(text: str) -> Truth:
     return Truth.from_json(json.loads(text))
-
-
-def _json_lines(path: Path) -> list[dict[str, object]]:
-    if not path.is_file():
-        raise DataError(f"no rows at {path}; make them with `python -m ct_train synth`")
-    rows: list[dict[str, object]] = []
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        try:
-            rows.append(dict(json.loads(line)))
-        except (ValueError, TypeError) as error:
-            raise DataError(f"{path}:{number} is not a JSON object: {error}") from None
-    if not rows:
-        raise DataError(f"{path} holds no rows")
-    return rows
