@@ -38,7 +38,8 @@ class MuonAdamW(Optimizer):
     """Muon for the matrices inside the layers, AdamW for the rest, behind one optimiser's interface."""
 
     def __init__(self, model: torch.nn.Module, learning_rate: float, weight_decay: float = 0.0) -> None:
-        matrices, rest = [], []
+        matrices: list[torch.nn.Parameter] = []
+        rest: list[torch.nn.Parameter] = []
         for name, parameter in model.named_parameters():
             if parameter.requires_grad:
                 inner = parameter.ndim == 2 and "embed" not in name and "lm_head" not in name

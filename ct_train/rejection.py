@@ -65,6 +65,8 @@ def _sample(settings: GrpoSettings, kept: Path) -> None:
     from ct_train.sft.probe import sampler_for
 
     tokenizer = AutoTokenizer.from_pretrained(settings.model)
+    if not settings.chat:
+        tokenizer.chat_template = None
     set_pad(tokenizer)
     rows = with_truths(load_rows(settings.data, settings.limit), segmentation=settings.segmentation)
     rows = with_prompts(rows, tokenizer, lambda t: contra_prompt(t, settings.segmentation), settings.max_prompt_tokens)

@@ -235,7 +235,7 @@ def _project(weights: _Weights, layer: _Layer, x: Tensor) -> tuple[Tensor, Tenso
     """Queries [..., H, e], keys and values [..., K, e]."""
     joined = functional.linear(weights.norms(x, layer.before), layer.qkv)
     joined = joined.view(*x.shape[:-1], -1, weights.size)
-    q, k, v = joined.split([weights.heads, weights.groups, weights.groups], dim=-2)
+    q, k, v = torch.split(joined, [weights.heads, weights.groups, weights.groups], dim=-2)
     return q, k, v
 
 

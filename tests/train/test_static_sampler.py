@@ -17,7 +17,7 @@ def parts(tmp_path_factory):
     import tiny
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    folder = tiny.make(tmp_path_factory.mktemp("tiny"), steps=150)
+    folder = tiny.make(tmp_path_factory.mktemp("tiny"), steps=80)
     tokens = AutoTokenizer.from_pretrained(folder)
     return AutoModelForCausalLM.from_pretrained(folder).eval(), tokens, [tokens(tiny.prompt_of(t))["input_ids"] for t in tiny.TRUTHS]
 
@@ -43,7 +43,7 @@ def test_logprobs_are_those_of_a_fresh_forward_pass(whole):
 def test_dbs_forks_carry_right_logprobs_and_ids(parts):
     made, tokens, prompts = parts
     torch.manual_seed(1)
-    groups = beam(prompts, 4, StaticSampler(made, Codec.of(tokens), max_tokens=200), lambda p, t: len(t.ids) % 3)
+    groups = beam(prompts, 4, StaticSampler(made, Codec.of(tokens), max_tokens=120), lambda p, t: len(t.ids) % 3)
     for prompt, group in zip(prompts, groups, strict=True):
         for t in group:
             assert t.finished
@@ -63,10 +63,10 @@ def test_whole_and_block_by_block_draw_from_the_same_distribution(parts):
     made, tokens, prompts = parts
     sampler = StaticSampler(made, Codec.of(tokens), max_tokens=60, temperature=1.5)
     torch.manual_seed(3)
-    whole = [len(t.ids) for t in regular([prompts[0]], 400, sampler)[0]]
-    blocks = [len(t.ids) for t in beam([prompts[0]], 400, sampler, lambda p, t: 0.0)[0]]
-    deviation = (torch.tensor(whole).float().var() / 400 + torch.tensor(blocks).float().var() / 400).sqrt()
-    assert abs(sum(whole) - sum(blocks)) / 400 < 4 * float(deviation) + 1e-6
+    whole = [len(t.ids) for t in regular([prompts[0]], 120, sampler)[0]]
+    blocks = [len(t.ids) for t in beam([prompts[0]], 120, sampler, lambda p, t: 0.0)[0]]
+    deviation = (torch.tensor(whole).float().var() / 120 + torch.tensor(blocks).float().var() / 120).sqrt()
+    assert abs(sum(whole) - sum(blocks)) / 120 < 4 * float(deviation) + 1e-6
 
 
 def test_other_architectures_are_refused():
