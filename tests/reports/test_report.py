@@ -71,6 +71,13 @@ def test_hostile_names_break_no_table(tmp_path):
     assert body.count("|") - body.count("\\|") == len(tables.grid(rows)[1]) + 2
     assert "<script>" not in body
     assert body.isprintable()
+    from markdown_it import MarkdownIt
+
+    html = MarkdownIt("commonmark").enable("table").render(tables.markdown(rows))
+    assert html.count("<table>") == 2
+    assert html.count("<tr>") == 1 + 1 + 1 + len(rows)  # two heads, one run, one row a task
+    assert "<em>" not in html.replace("<strong>", "")
+    assert "<script>" not in html
 
 
 def test_damaged_and_half_written_folders(runs, tmp_path):
