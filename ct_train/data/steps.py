@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, overload
 
 from ct_tasks.errors import ConfigError, DataError
 
@@ -259,6 +259,34 @@ def sha256(path: Path) -> str:
 def read_rows(path: Path) -> list[Row]:
     """All rows of a JSON lines file. Raises ``DataError`` naming the line that is none."""
     return list(_lines(path))
+
+
+class LazyRows(Sequence[Row]):
+    """The rows of a large JSON lines file, read when a slice of them is asked for."""
+
+    def __init__(self, path: Path, limit: int | None = None) -> None:
+        self.path = path
+        self.starts = [0]
+        with path.open("rb") as file:
+            for line in file:
+                self.starts.append(self.starts[-1] + len(line))
+        if limit is not None:
+            del self.starts[limit + 1 :]
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @overload
+    def __getitem__(self, key: int) -> Row: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[Row]: ...
+    def __getitem__(self, key: int | slice) -> Row | list[Row]:
+        if isinstance(key, int):
+            return self[key : key + 1][0]
+        first, stop, _ = key.indices(len(self))
+        with self.path.open("rb") as file:
+            file.seek(self.starts[first])
+            return [json.loads(file.readline()) for _ in range(first, stop)]
 
 
 def _lines(path: Path, skip: int = 0) -> Iterator[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 from collections.abc import Sequence
@@ -10,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from ct_tasks.contra.trace import Truth
-from ct_tasks.errors import ConfigError, TraceError, UnknownNameError
+from ct_tasks.errors import ConfigError, UnknownNameError
 from ct_tasks.execution.pool import PythonPool
-from ct_tasks.execution.tracing import Call, trace_all
 from ct_tasks.options import SEGMENTATIONS
 from ct_train.data.llm import LlmSettings
-from ct_train.data.steps import Outcome, Row, Step, read_rows, write_text
+from ct_train.data.steps import LazyRows, Outcome, Row, Step, read_rows, write_text
 from ct_train.synth import formats, record, reject, teachers
 
 VERSION = 1
@@ -67,23 +67,26 @@ def run(settings: SynthSettings, teacher: teachers.Teacher | None = None) -> dic
         settings.teacher, settings.llm, folder / "contra.replies.jsonl", settings.tries, settings.whole
     )
     rows = [_named(row, i) for i, row in enumerate(read_rows(Path(settings.data))[: settings.limit])]
-    common = {"rules": VERSION, "segmentation": settings.segmentation, "limit": settings.limit}
     key = {
-        **common,
+        "rules": VERSION,
         "teacher": {teacher.name: dict(teacher.settings())},
         "tries": settings.tries,
         "all_tries": settings.all_tries,
         "max_thought_chars": settings.max_thought_chars,
         "max_chars": settings.max_chars,
     }
-    summaries = {}
+    traces = Step(folder, "traces", _trace_key(settings), [Path(settings.data)], settings.batch, "samples")
     with PythonPool(settings.workers) as pool:
-        maker = Maker(settings, teacher, pool)
-        step = Step(folder, "contra", key, [Path(settings.data)], settings.batch, "samples")
-        summaries["contra"] = step.run(rows, maker.contra)
-        for name in settings.baselines:
-            step = Step(folder, name, {**common, "format": name}, [Path(settings.data)], settings.batch, "samples")
-            summaries[name] = step.run(rows, lambda batch, name=name: maker.baseline(batch, name))  # type: ignore[misc]
+        traces.run(rows, lambda batch: traced(batch, settings.segmentation, pool))
+    units = LazyRows(traces.output)
+    maker = Maker(settings, teacher)
+    step = Step(folder, "contra", key, [traces.output], settings.batch, "samples")
+    summaries = {"contra": step.run(units, maker.contra)}
+    for name in settings.baselines:
+        facts = {"rules": VERSION, "format": name, "max_chars": settings.max_chars}
+        step = Step(folder, name, facts, [traces.output], settings.batch, "samples")
+        summaries[name] = step.run(units, functools.partial(maker.baseline, name))
+    summaries = {"traces": json.loads(traces.done.read_text()), **summaries}
     write_card(folder, settings, summaries)
     return summaries
 
@@ -92,17 +95,43 @@ def _named(row: Row, number: int) -> Row:
     return {"id": str(number), "output": None, "entry": None, **row, "sample": row.get("sample", f"row/{number}")}
 
 
-class Maker:
-    """What both kinds of rows need: the truth and the record of each sample, made in the pool."""
+def _trace_key(settings: SynthSettings) -> dict[str, Any]:
+    return {"rules": VERSION, "segmentation": settings.segmentation, "limit": settings.limit}
 
-    def __init__(self, settings: SynthSettings, teacher: teachers.Teacher, pool: PythonPool) -> None:
-        self.settings, self.teacher, self.pool = settings, teacher, pool
+
+def traced(rows: Sequence[Row], segmentation: str, pool: PythonPool) -> Outcome:
+    """Samples with their true trace and the record of each line; neighbours of one program share a child."""
+    groups = [list(g) for _, g in itertools.groupby(rows, key=lambda r: (r["program"], r["entry"]))]
+
+    def ask(members: Sequence[Sequence[Row]]) -> list[list[Any] | None]:
+        jobs = [record.job(g[0]["program"], g[0]["entry"], [r["call"] for r in g], segmentation) for g in members]
+        return [None if (found := record.read(result)) is None else list(found) for result in pool.run(jobs)]
+
+    replies = [r for group, found in zip(groups, ask(groups), strict=True) for r in found or [None] * len(group)]
+    lone = [i for i, reply in enumerate(replies) if reply is None]
+    for i, found in zip(lone, ask([[rows[i]] for i in lone]), strict=True):
+        replies[i] = found[0] if found else {"error": "TraceError", "message": "too long or too large to trace"}
+    out = Outcome()
+    for row, reply in zip(rows, replies, strict=True):
+        if reply is not None and "truth" in reply:
+            out.kept.append({**row, "truth": reply["truth"], "record": reply["record"]})
+        else:
+            out.drop(_short(row), "no_trace", str((reply or {}).get("message", ""))[:200])
+    return out
+
+
+class Maker:
+    """Rows of each kind from traced samples."""
+
+    def __init__(self, settings: SynthSettings, teacher: teachers.Teacher) -> None:
+        self.settings, self.teacher = settings, teacher
 
     def contra(self, rows: Sequence[Row]) -> Outcome:
         """ConTra rows of one batch: proposals, rejection, the best kept."""
         out = Outcome()
-        samples, truths, records = self.material(rows, out)
-        drawn: list[list[reject.Judged]] = [[] for _ in samples]
+        truths = [Truth.from_json(r["truth"]) for r in rows]
+        records = [record.from_json(r["record"]) for r in rows]
+        drawn: list[list[reject.Judged]] = [[] for _ in rows]
         for attempt in range(min(self.settings.tries, self.teacher.tries)):
             open_ = [i for i, d in enumerate(drawn) if self.settings.all_tries or reject.best(d) is None]
             if not open_:
@@ -112,7 +141,7 @@ class Maker:
                 judged = self._judge(text, truths[i], reply)
                 drawn[i].append(judged)
                 out.count(f"tried: {judged.reason or 'kept'}")
-        for sample, truth, judged_all in zip(samples, truths, drawn, strict=True):
+        for sample, truth, judged_all in zip(rows, truths, drawn, strict=True):
             chosen = reject.best(judged_all)
             if chosen is None:
                 last = judged_all[-1]
@@ -128,12 +157,12 @@ class Maker:
             return reject.Judged(judged.text, "too_long", f"{len(judged.text)} characters")
         return judged
 
-    def baseline(self, rows: Sequence[Row], name: str) -> Outcome:
+    def baseline(self, name: str, rows: Sequence[Row]) -> Outcome:
         """Rows of one batch in a baseline's format."""
         out = Outcome()
-        samples, truths, records = self.material(rows, out)
-        for sample, truth, found in zip(samples, truths, records, strict=True):
-            text = formats.completion(name, truth, found)
+        for sample in rows:
+            truth = Truth.from_json(sample["truth"])
+            text = formats.completion(name, truth, record.from_json(sample["record"]))
             if text is None:
                 out.drop(_short(sample), "answer_not_read", "the paradigm's extraction does not find the true value")
             elif len(text) > self.settings.max_chars:
@@ -141,22 +170,6 @@ class Maker:
             else:
                 out.kept.append(formats.row(name, sample, truth, text, self.settings.segmentation))
         return out
-
-    def material(self, rows: Sequence[Row], out: Outcome) -> tuple[list[Row], list[Truth], list[record.Record]]:
-        """Samples that have a trace, with it and the record; the others are dropped into ``out``."""
-        calls = [Call(r["program"], r["call"], r["entry"]) for r in rows]
-        traced = trace_all(calls, segmentation=self.settings.segmentation, run=self.pool.run)
-        samples, truths = [], []
-        for row, truth in zip(rows, traced, strict=True):
-            if isinstance(truth, TraceError):
-                out.drop(_short(row), "no_trace", str(truth)[:200])
-            else:
-                samples.append(row)
-                truths.append(truth)
-        groups = [list(g) for _, g in itertools.groupby(truths, key=lambda t: t.program)]
-        results = self.pool.run([record.job(group) for group in groups])
-        records = [r for g, result in zip(groups, results, strict=True) for r in record.read(result, len(g))]
-        return samples, truths, records
 
 
 def _short(sample: Row) -> Row:

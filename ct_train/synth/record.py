@@ -10,7 +10,8 @@ from types import FrameType
 from typing import Any
 
 from ct_tasks.contra import literals
-from ct_tasks.contra.trace import Truth
+from ct_tasks.contra.program import Program
+from ct_tasks.contra.tracer import trace_hook
 from ct_tasks.errors import HarnessError
 from ct_tasks.execution.jobs import Job, Limits, Result
 
@@ -95,35 +96,40 @@ def _text(value: object) -> str | None:
     return text if len(text) <= MAX_TEXT else text[:MAX_TEXT] + " …"
 
 
-def record_group(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """``record`` for several calls of one program."""
-    return {"records": [record({**payload, "call": call}) for call in payload["calls"]]}
+def trace_and_record(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Truth and record of several calls of one program: what a child process costs is paid once."""
+    replies = []
+    for call in payload["calls"]:
+        reply = trace_hook({**payload, "call": call})
+        if "truth" in reply:
+            truth = reply["truth"]
+            program = Program(tuple(truth["lines"]), truth["entry"], truth["before"], truth["after"])
+            reply["record"] = record(
+                {"source": program.runnable, "offset": program.offset, "entry": program.entry, "call": call}
+            )
+        replies.append(reply)
+    return {"replies": replies}
 
 
-def job(truths: Sequence[Truth]) -> Job:
-    """One job for truths of one program."""
-    program = truths[0].program
-    payload = {
-        "source": program.runnable,
-        "offset": program.offset,
-        "entry": program.entry,
-        "calls": [t.call for t in truths],
-    }
-    return Job(code="", hook="ct_train.synth.record:record_group", payload=payload, limits=_LIMITS)
+def job(program: str, entry: str | None, calls: Sequence[str], segmentation: str) -> Job:
+    """One job for calls of one program."""
+    payload = {"source": program, "entry": entry, "calls": list(calls), "segmentation": segmentation}
+    return Job(code="", hook="ct_train.synth.record:trace_and_record", payload=payload, limits=_LIMITS)
 
 
-def read(result: Result, count: int) -> list[Record]:
-    """The records of a job; empty ones where the child did not live to tell (the truth alone must do)."""
+def read(result: Result) -> list[Mapping[str, Any]] | None:
+    """The replies of a job, each with ``truth`` and ``record`` or with ``error`` and ``message``; None where the child did not
+    live to tell."""
     if result.status == "harness_error":
-        raise HarnessError(f"the sandbox failed while recording: {result.error}")
-    if result.status != "ok" or result.value is None:
-        return [Record((), True)] * count
-    return read_payload(json.loads(result.value))
+        raise HarnessError(
+            f"the sandbox failed while tracing: {result.error}; the same command goes on where it stopped"
+        )
+    return list(json.loads(result.value)["replies"]) if result.status == "ok" and result.value else None
 
 
-def read_payload(found: Mapping[str, Any]) -> list[Record]:
-    """What ``record_group`` returned."""
-    return [Record(_events(r["events"]), r["cut"]) for r in found["records"]]
+def from_json(found: Mapping[str, Any]) -> Record:
+    """What ``record`` returned."""
+    return Record(_events(found["events"]), found["cut"])
 
 
 def _events(rows: Sequence[Sequence[Any]]) -> tuple[Event, ...]:

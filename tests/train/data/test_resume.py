@@ -127,7 +127,7 @@ def test_synthesis_survives_a_kill(finished: Path, tmp_path: Path) -> None:
     live("synth", tmp_path / "whole", data)
     kills = live("synth", tmp_path / "out", data, 3)
     assert outputs(tmp_path / "out") == outputs(tmp_path / "whole")
-    assert {"contra", "vanilla", "codeio"} <= {name.split(".")[0] for name in kills}
+    assert {"traces", "contra", "vanilla", "codeio"} <= {name.split(".")[0] for name in kills}
 
 
 @pytest.mark.slow
