@@ -13,6 +13,7 @@ import argparse
 import dataclasses
 import fnmatch
 import importlib
+import inspect
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -56,7 +57,7 @@ def check_any(path: Path, overrides: Sequence[str] = ()) -> str:
         settings = training.load(_training_settings()[command], path, overrides)
         check = getattr(settings, "check", None)
         if check is not None:
-            check(1)
+            check(*([1] if inspect.signature(check).parameters else []))  # some plan for a number of processes
         return f"python -m ct_train {command}"
     names = check_file(path)
     return f"{len(names)} tasks: {', '.join(names[:6])}{' ...' if len(names) > 6 else ''}"

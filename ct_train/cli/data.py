@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from ct_tasks.errors import ConfigError
 from ct_train import config
 from ct_train.data.pipeline import STEPS, DataSettings
 
@@ -35,6 +36,8 @@ def main(args: argparse.Namespace) -> int:
     overrides = [*args.overrides, *([f"out={args.out}"] if args.out else [])]
     settings = config.load(DataSettings, args.config, overrides)
     settings.check()
+    if not settings.out:
+        raise ConfigError("name a folder: --out runs/leetcode_reasoning")
     if args.verify:
         from ct_train.data import verify
 

@@ -31,6 +31,7 @@ def main(args: argparse.Namespace) -> int:
     overrides = [*args.overrides, *([f"out={args.out}"] if args.out else [])]
     settings = config.load(SynthSettings, args.config, overrides)
     settings.check()
+    settings.check_places()
     config.keep(settings, Path(settings.out))
     for name, summary in pipeline.run(settings).items():
         total = summary["kept"] + summary["dropped"]

@@ -50,8 +50,6 @@ class DataSettings:
 
     def check(self) -> None:
         """Raises ``ConfigError`` for what no step could follow."""
-        if not self.out:
-            raise ConfigError("out is not set: name a folder, e.g. --out runs/leetcode_reasoning")
         if self.execute.segmentation not in SEGMENTATIONS:
             raise ConfigError(
                 f"execute.segmentation = {self.execute.segmentation!r}; known: {', '.join(SEGMENTATIONS)}"
@@ -71,6 +69,8 @@ class DataSettings:
 def run(settings: DataSettings, steps: Sequence[str] = STEPS) -> Path:
     """Run the steps named; the folder of the outputs. Finished steps are recognised and not done again."""
     settings.check()
+    if not settings.out:
+        raise ConfigError("out is not set: name a folder, e.g. --out runs/leetcode_reasoning")
     folder = Path(settings.out)
     folder.mkdir(parents=True, exist_ok=True)
     rows = _rows(settings)

@@ -42,12 +42,15 @@ class SynthSettings:
     batch: int = 100
     llm: LlmSettings = field(default_factory=LlmSettings)
 
-    def check(self) -> None:
-        """Raises ``ConfigError`` for what could not be followed."""
+    def check_places(self) -> None:
+        """Raises ``ConfigError`` where it is not said what to read and where to write."""
         if not self.out or not self.data:
             raise ConfigError(
                 "set out (a folder) and data (rows of `python -m ct_train data`, e.g. runs/lcr/sft.jsonl)"
             )
+
+    def check(self) -> None:
+        """Raises ``ConfigError`` for what could not be followed."""
         if self.teacher not in teachers.KNOWN:
             raise UnknownNameError("teacher", self.teacher, teachers.KNOWN)
         if self.segmentation not in SEGMENTATIONS:
@@ -62,6 +65,7 @@ class SynthSettings:
 def run(settings: SynthSettings, teacher: teachers.Teacher | None = None) -> dict[str, dict[str, Any]]:
     """``contra.jsonl`` and one file a baseline, each with its dropped rows, and a card; the summaries by file."""
     settings.check()
+    settings.check_places()
     folder = Path(settings.out)
     teacher = teacher or teachers.make(
         settings.teacher, settings.llm, folder / "contra.replies.jsonl", settings.tries, settings.whole

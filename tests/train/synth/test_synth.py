@@ -255,4 +255,4 @@ def test_settings_are_checked(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="did you mean rules"):
         SynthSettings(out="x", data="y", teacher="rule").check()
     with pytest.raises(ConfigError, match="set out"):
-        SynthSettings().check()
+        SynthSettings().check_places()
