@@ -118,11 +118,11 @@ def _one(settings: AblateSettings, row: str, seed: int) -> dict[str, Any]:
     else:
         file = path.with_name("settings.yaml")
         file.write_text(yaml.safe_dump(_plain(made)))
-        done = subprocess.run([sys.executable, "-m", "ct_train", "grpo", "--config", str(file)], stdout=sys.stderr)
-        if done.returncode:
-            raise HarnessError(
-                f"grpo for {row}, seed {seed} ended with code {done.returncode}; its settings are in {file}"
-            )
+        with file.with_name("grpo.log").open("a") as log:
+            command = [sys.executable, "-m", "ct_train", "grpo", "--config", str(file)]
+            code = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT).returncode
+        if code:
+            raise HarnessError(f"grpo for {row}, seed {seed} ended with code {code}; see {log.name}")
         final = path.parent / "final"
         training = rollout_figures(json.loads((path.parent / "history.json").read_text()))
     _keep(path, {"row": row, "seed": seed, "training": training, **measured(settings, str(final))})

@@ -23,7 +23,7 @@ class DemoSettings:
     evaluate (``limit``). The defaults are meant for one quiet core."""
 
     output_dir: str = "runs/demo"
-    programs: int = 20000
+    programs: int = 16000
     grpo_steps: int = 30
     limit: int = 256
     seed: int = 0
@@ -48,27 +48,30 @@ def steps(settings: DemoSettings) -> list[Step]:
     """The commands, in order."""
     out = Path(settings.output_dir)
     train, tasks = (sys.executable, "-m", "ct_train"), (sys.executable, "-m", "ct_tasks")
-    small = ("bf16=false", "gradient_checkpointing=false", "lora.r=0", "optimizer=muon", "schedule=linear", "report_to=none")
+    small = ("bf16=false", "gradient_checkpointing=false", "schedule=linear", "report_to=none")
     world, seed = out / "world", f"seed={settings.seed}"
     sft = (
         *train, "sft", f"model={world}/init", f"data={world}/sft.jsonl", f"eval_data={world}/held_out.jsonl",
-        f"output_dir={out}/sft", "learning_rate=6e-3", "warmup_steps=20", "epochs=1", "batch_size=32", "max_tokens=512",
+        f"output_dir={out}/sft", "lora.r=0", "optimizer=muon",
+        "learning_rate=6e-3", "warmup_steps=20", "epochs=1", "batch_size=32", "max_tokens=512",
         "eval_limit=64", "eval_steps=200", "probe=64", "probe_tokens=256", "save_steps=200", seed, *small,
     )  # fmt: skip
     grpo = (
         *train, "grpo", f"model={out}/sft/final", f"data={world}/grpo.jsonl", f"output_dir={out}/grpo", "engine=static",
-        "learning_rate=1e-3", "prompts_per_rollout=32", "prompts_per_update=32", "completions_per_device=256",
-        f"max_steps={settings.grpo_steps}", "max_prompt_tokens=256", "max_response_tokens=256", "save_steps=10", seed, *small,
+        "lora.r=8", "lora.alpha=16", "learning_rate=5e-3", "warmup_steps=3", "prompts_per_rollout=32",
+        "prompts_per_update=32", "completions_per_device=256",
+        f"max_steps={settings.grpo_steps}", "max_prompt_tokens=256", "max_response_tokens=192", "save_steps=10", seed, *small,
     )  # fmt: skip
     found = [
         Step("world", (*train, "micro", f"output_dir={world}", f"sft={settings.programs}", seed), world / "micro.json"),
         Step("sft", sft, out / "sft" / "history.json"),
         Step("grpo", grpo, out / "grpo" / "history.json"),
     ]
-    for name in ("sft", "grpo"):
+    model = f"pretrained={out}/sft/final,dtype=float32"
+    for name, arguments in (("sft", model), ("grpo", f"{model},peft={out}/grpo/final")):
         evaluate = (
-            *tasks, "run", "--run_dir", f"{out}/eval/{name}", "--model", "hf", "--model_args",
-            f"pretrained={out}/{name}/final,dtype=float32", "--device", "cpu", "--batch_size", "64", "--tasks", "ct_micro",
+            *tasks, "run", "--run_dir", f"{out}/eval/{name}", "--model", "hf", "--model_args", arguments,
+            "--device", "cpu", "--batch_size", "64", "--tasks", "ct_micro",
             "--apply_chat_template", "--limit", str(settings.limit), "--gen_kwargs", "temperature=1.0,do_sample=True",
         )  # fmt: skip
         found.append(Step(f"lm_eval {name}", evaluate, out / "eval" / name / ".done"))

@@ -36,21 +36,21 @@ class _Layer:
 
 
 class _Weights:
-    """Views of a ``LlamaForCausalLM``'s parameters, projections of one input joined."""
+    """Views of a ``LlamaForCausalLM``'s parameters, projections of one input joined, LoRA adapters added in."""
 
     def __init__(self, model: Any) -> None:
-        config, inner = model.config, model.model
+        config, inner = model.config, _plain(model).model
         self.heads, self.groups = config.num_attention_heads, config.num_key_value_heads
         self.size = inner.layers[0].self_attn.head_dim
         self.eps = config.rms_norm_eps
-        self.embed, self.norm, self.head = inner.embed_tokens.weight, inner.norm.weight, model.lm_head.weight
+        self.embed, self.norm, self.head = inner.embed_tokens.weight, inner.norm.weight, _plain(model).lm_head.weight
         self.rotary = inner.rotary_emb
         self.layers = [
             _Layer(
-                torch.cat([a.q_proj.weight, a.k_proj.weight, a.v_proj.weight]),
-                a.o_proj.weight,
-                torch.cat([m.gate_proj.weight, m.up_proj.weight]),
-                m.down_proj.weight,
+                torch.cat([_weight(a.q_proj), _weight(a.k_proj), _weight(a.v_proj)]),
+                _weight(a.o_proj),
+                torch.cat([_weight(m.gate_proj), _weight(m.up_proj)]),
+                _weight(m.down_proj),
                 layer.input_layernorm.weight,
                 layer.post_attention_layernorm.weight,
             )
@@ -60,6 +60,20 @@ class _Weights:
 
     def norms(self, x: Tensor, weight: Tensor) -> Tensor:
         return functional.rms_norm(x, (x.shape[-1],), weight, self.eps)
+
+
+def _plain(model: Any) -> Any:
+    """The transformers model inside a peft model."""
+    return model.get_base_model() if hasattr(model, "get_base_model") else model
+
+
+def _weight(module: Any) -> Tensor:
+    """A projection's matrix with its active LoRA adapters."""
+    base: Tensor = getattr(module, "base_layer", module).weight
+    for name in getattr(module, "active_adapters", ()):
+        if name in module.lora_A:
+            base = base + module.get_delta_weight(name)
+    return base
 
 
 class _Cache:

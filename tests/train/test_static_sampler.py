@@ -74,3 +74,23 @@ def test_other_architectures_are_refused():
 
     with pytest.raises(ConfigError, match="engine=transformers"):
         StaticSampler(GPT2LMHeadModel(GPT2Config(vocab_size=200, n_embd=8, n_layer=1, n_head=1)), Codec.of(tokenizer()), max_tokens=4)
+
+
+def test_lora_adapters_are_in_the_policy(parts, tmp_path):
+    import copy
+
+    from peft import LoraConfig, get_peft_model
+    from transformers import AutoModelForCausalLM
+
+    made, tokens, prompts = parts
+    made.save_pretrained(tmp_path / "base")
+    base = AutoModelForCausalLM.from_pretrained(tmp_path / "base")
+    adapted = get_peft_model(copy.deepcopy(base), LoraConfig(r=4, lora_alpha=8, target_modules="all-linear", task_type="CAUSAL_LM"))
+    for name, parameter in adapted.named_parameters():
+        if "lora_B" in name:
+            torch.nn.init.normal_(parameter, std=0.1)
+    adapted.eval()
+    torch.manual_seed(0)
+    t = StaticSampler(adapted, Codec.of(tokens), max_tokens=40).complete(prompts[:1], [Trajectory()])[0]
+    assert t.logprobs == pytest.approx(fresh_logprobs(adapted, prompts[0], t.ids), abs=1e-4)
+    assert t.logprobs != pytest.approx(fresh_logprobs(base, prompts[0], t.ids), abs=1e-1)
