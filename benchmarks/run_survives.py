@@ -33,9 +33,11 @@ def child(log: str, arguments: list[str]) -> int:
     """``ct_tasks run`` with a line in ``log`` for each sequence that the hf model has finished."""
     import hashlib
 
-    from lm_eval.models.huggingface import HFLM
-
     from ct_tasks.cli.main import main as command
+
+    if "hf" not in arguments:  # a server counts for itself
+        return command(arguments)
+    from lm_eval.models.huggingface import HFLM
 
     generate = HFLM._model_generate
 
@@ -80,7 +82,9 @@ class Runs:
                 settings,
                 *(["--apply_chat_template"] if args.backend == "chat" else []),
             ]
-        metadata = json.dumps({"paradigm": "direct", "shots": 0, "repeats": args.repeats, "tokenizer": model})
+        metadata = json.dumps(
+            {"paradigm": "direct", "shots": 0, "repeats": args.repeats, **({} if args.words else {"tokenizer": model})}
+        )
         self.arguments = ["--chunk", str(args.chunk), *backend, "--tasks", "ct_mini", "--limit", str(args.limit), "--metadata", metadata,
                           "--gen_kwargs", f"max_gen_toks={args.tokens},do_sample=True,temperature=0.9"]  # fmt: skip
 
@@ -135,6 +139,9 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=5)
     parser.add_argument("--disk_kib", type=int, default=12)
     parser.add_argument("--drop", type=float, default=0.2)
+    parser.add_argument(
+        "--words", action="store_true", help="a server without a model: words that follow from prompt and seed"
+    )
     parser.add_argument("--port", type=int, default=8765)
     parser.add_argument("--seed", type=int, default=1, help="of the moments")
     parser.add_argument("--out", type=Path, help="append a section to this file")
@@ -155,7 +162,7 @@ def main() -> int:
                     sys.executable,
                     str(HERE / "dropping_server.py"),
                     "--model",
-                    str(demo_model.path()),
+                    "words" if args.words else str(demo_model.path()),
                     "--port",
                     str(args.port),
                     "--drop",

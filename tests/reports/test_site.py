@@ -263,3 +263,26 @@ def test_a_missing_data_file_is_a_sentence(browser, site, tmp_path):
     assert "is missing" in wait(browser, "document.getElementById('sample').textContent")
     browser.get_log("browser")
     browser.get_log("performance")
+
+
+def test_a_long_leaderboard_and_a_long_list_are_drawn_in_stretches(browser, tmp_path):
+    write_run(tmp_path / "a", "m", "contra", "answer", n=700)
+    path = tmp_path / "a" / "results_x.json"
+    data = json.loads(path.read_text())
+    data["results"] |= {f"t{i}": {"acc,none": i / 200} for i in range(150)}
+    path.write_text(json.dumps(data))
+    assert main(["report", str(tmp_path), "--out", str(tmp_path / "out")]) == 0
+    browser.get("about:blank")
+    browser.get(f"file://{tmp_path}/out/index.html")
+    assert wait(browser, "document.querySelectorAll('#board tbody tr').length") == 100
+    browser.find_element("id", "board-more").click()
+    assert wait(browser, "document.querySelectorAll('#board tbody tr').length") == 152
+    assert not browser.find_element("id", "board-more").is_displayed()
+    browser.get(f"file://{tmp_path}/out/index.html#samples?run=r0&task=ct_mini&id=s600")
+    assert wait(browser, "document.querySelector('#sample h2')?.textContent") == "ct_mini / s600"
+    assert browser.execute_script("return document.querySelectorAll('#sample-list button[data-id]').length") < 501
+    assert browser.execute_script("return document.querySelector('#sample-list [aria-current]').dataset.id") == "s600"
+    browser.find_element("tag name", "body").send_keys("\ue011")  # Home
+    wait(browser, "document.querySelector('#sample h2').textContent === 'ct_mini / s0'")
+    assert browser.execute_script("return document.querySelector('#sample-list [aria-current]').dataset.id") == "s0"
+    quiet(browser)

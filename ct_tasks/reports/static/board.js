@@ -2,7 +2,7 @@
 // The leaderboard, the tables shaped like the paper's, and the plots.
 (() => {
   const { $, el, percent } = CT;
-  const STRETCH = 300;  // rows drawn at once; more on demand
+  const STRETCH = 100;  // rows drawn at once; more on demand
   const SHOWN = ["acc_official", "rcs", "hack_rate", "no_answer", "truncated", "tokens_out"];
   // What a row holds beside its metrics, as further columns.
   const EXTRA = {
