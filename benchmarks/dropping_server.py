@@ -77,12 +77,10 @@ def handler(model: Model | Words, drop: float, log: Path, draw: random.Random) -
                 self.connection.close()
                 return
             chat = "messages" in body
-            prompt = (
-                body["prompt"]
-                if not chat
-                else model.tokenizer.apply_chat_template(body["messages"], tokenize=False, add_generation_prompt=True)
-            )
-            prompt = prompt[0] if isinstance(prompt, list) else prompt
+            prompt = json.dumps(body["messages"]) if chat else body["prompt"]
+            if chat and isinstance(model, Model):
+                prompt = model.tokenizer.apply_chat_template(body["messages"], tokenize=False, add_generation_prompt=True)
+            prompt = prompt[0] if isinstance(prompt, list) else str(prompt)
             text = model.text(prompt, body)
             choice = {"index": 0, **({"message": {"role": "assistant", "content": text}} if chat else {"text": text})}
             reply = json.dumps({"id": "0", "object": "text_completion", "model": "local", "choices": [choice]}).encode()
