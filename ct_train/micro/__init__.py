@@ -1,1 +1,1 @@
-"""The small world: programs that really run, a tokenizer of about 170 entries, and a Llama model of a million parameters."""
+"""The small world: programs that really run, a tokenizer of about 240 entries, and a Llama model of half a million parameters."""

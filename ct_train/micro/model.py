@@ -67,7 +67,7 @@ def _escaped(text: str) -> str:
 def model(
     tokens: Any, *, seed: int = 0, hidden: int = 128, layers: int = 4, heads: int = 4, groups: int = 2, inner: int = 512
 ) -> Any:
-    """An untrained ``LlamaForCausalLM``, float32, tied embeddings; about a million parameters with the defaults."""
+    """An untrained ``LlamaForCausalLM``, float32, tied embeddings; a million parameters with these defaults."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
