@@ -169,10 +169,9 @@ def main() -> None:
                 reason = (score.reason or "passes here").replace("|", "\\|").replace("\n", " ")[:240]
                 lines.append(f"| {item_id} | {kind} | {verdict} | {score.acc} | {score.acc_official} | {score.status}: {reason} |")
         lines.append("")
-    text = "\n".join(lines)
-    print(text)
-    if args.out:
-        args.out.write_text(text + "\n")
+        if args.out:  # after each task: a run that is stopped keeps what it has
+            args.out.write_text("\n".join(lines) + "\n")
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":
