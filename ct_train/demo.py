@@ -58,7 +58,7 @@ def steps(settings: DemoSettings) -> list[Step]:
     )  # fmt: skip
     grpo = (
         *train, "grpo", f"model={out}/sft/final", f"data={world}/grpo.jsonl", f"output_dir={out}/grpo", "engine=static",
-        "lora.r=8", "lora.alpha=16", "learning_rate=5e-3", "warmup_steps=3", "prompts_per_rollout=32",
+        "lora.r=0", "optimizer=muon", "learning_rate=1.2e-3", "prompts_per_rollout=32",
         "prompts_per_update=32", "completions_per_device=256",
         f"max_steps={settings.grpo_steps}", "max_prompt_tokens=256", "max_response_tokens=192", "save_steps=10", seed, *small,
     )  # fmt: skip
@@ -67,11 +67,10 @@ def steps(settings: DemoSettings) -> list[Step]:
         Step("sft", sft, out / "sft" / "history.json"),
         Step("grpo", grpo, out / "grpo" / "history.json"),
     ]
-    model = f"pretrained={out}/sft/final,dtype=float32"
-    for name, arguments in (("sft", model), ("grpo", f"{model},peft={out}/grpo/final")):
+    for name in ("sft", "grpo"):
         evaluate = (
-            *tasks, "run", "--run_dir", f"{out}/eval/{name}", "--model", "hf", "--model_args", arguments,
-            "--device", "cpu", "--batch_size", "64", "--tasks", "ct_micro",
+            *tasks, "run", "--run_dir", f"{out}/eval/{name}", "--model", "hf", "--model_args",
+            f"pretrained={out}/{name}/final,dtype=float32", "--device", "cpu", "--batch_size", "64", "--tasks", "ct_micro",
             "--apply_chat_template", "--limit", str(settings.limit), "--gen_kwargs", "temperature=1.0,do_sample=True",
         )  # fmt: skip
         found.append(Step(f"lm_eval {name}", evaluate, out / "eval" / name / ".done"))

@@ -36,7 +36,7 @@ def test_shipped_config_loads_and_every_row_has_the_same_budget():
     found.check()
     for row in ablate.ROWS:
         made = found.run_settings(row, 7)
-        assert (made.group_size, made.prompts_per_rollout, made.max_steps, made.seed) == (8, 32, 66, 7)
+        assert (made.group_size, made.prompts_per_rollout, made.max_steps, made.seed) == (8, 32, 45, 7)
         made.check()
 
 
@@ -77,10 +77,11 @@ def test_a_real_ablation_goes_on_where_it_stopped(tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_rejection_sampling_keeps_the_perfect_rollouts_and_learns_them(tmp_path):
+def test_rejection_sampling_keeps_the_perfect_rollouts_and_learns_them(tmp_path, monkeypatch):
     import tiny
 
-    folder = tiny.make(tmp_path, steps=150)
+    monkeypatch.setattr(tiny, "TRUTHS", tiny.TRUTHS[:1])  # one trace is learnt by heart in seconds
+    folder = tiny.make(tmp_path, steps=100)
     rows = [json.loads(line) for line in (folder / "data.jsonl").read_text().splitlines()]
     (folder / "data.jsonl").write_text("".join(json.dumps({**r, "prompt": tiny.prompt_of(t)}) + "\n" for r, t in zip(rows, tiny.TRUTHS, strict=True)))
     made = GrpoSettings(**{**SMALL, "model": str(folder), "data": str(folder / "data.jsonl"), "output_dir": str(tmp_path / "o"), "chat": False, "group_size": 8, "max_steps": 2, "max_response_tokens": 200, "learning_rate": 1e-4})
