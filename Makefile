@@ -43,7 +43,7 @@ endef
 demo: $(DEMO)
 	rm -rf demo
 	$(call ask,direct,1,64)
-	$(call ask,contra,1,256)
+	$(call ask,contra,1,160)
 	$(BIN)/python -m ct_tasks report demo --out demo/site
 	@echo "open demo/site/index.html"
 
