@@ -8,14 +8,11 @@ instruction, and reading one would cost it most of its context.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar
 
 from ct_tasks.benchmarks import data
 from ct_tasks.benchmarks.base import Generation, Item, Source
 from ct_tasks.benchmarks.output import OutputBenchmark
-from ct_tasks.errors import ConfigError
 from ct_tasks.options import TaskOptions
-from ct_tasks.paradigms.base import Layout
 
 FILE = Path(__file__).with_name("micro.jsonl")
 MAX_TOKENS = 256
@@ -28,10 +25,9 @@ def prompt(code: str, call: str) -> str:
 
 
 class Micro(OutputBenchmark):
-    """What does the call return? Only ConTra; items of one level are drawn alike, so each program is its own group."""
+    """What does the call return? Items of one level are drawn alike, so each program is its own group."""
 
     name = "ct_micro"
-    paradigms: ClassVar[tuple[str, ...]] = ("contra",)  # type: ignore[misc]
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,17 +43,18 @@ class Micro(OutputBenchmark):
             ]
         return self._items
 
+    def bare(self, options: TaskOptions) -> bool:
+        """Whether the small world's own prompt is used: zero-shot ConTra. Any other way of asking is that of all tasks."""
+        return self.paradigm(options).name == "contra" and not options.shots
+
     def prompt(self, item: Item, options: TaskOptions, *, chat: bool) -> str:
-        self.layout(options, chat=chat)
+        if not self.bare(options):
+            return super().prompt(item, options, chat=chat)
         text = prompt(item.data["code"], item.data["call"])
         return text if chat else text + "\n"
 
-    def layout(self, options: TaskOptions, *, chat: bool) -> Layout:
-        """Raises ``ConfigError`` for worked examples, which the small world's prompt has no place for."""
-        if options.shots:
-            raise ConfigError(f"{self.name} has no worked examples; leave shots at 0, not {options.shots}")
-        return super().layout(options, chat=chat)
-
     def generation(self, options: TaskOptions) -> Generation:
         made = super().generation(options)
+        if not self.bare(options):
+            return made
         return Generation(made.until, options.max_gen_toks or MAX_TOKENS, made.temperature, made.top_p)
