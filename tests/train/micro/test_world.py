@@ -114,5 +114,5 @@ def test_ct_micro_scores_gold_and_refuses_hostile():
     hostile = [Answer(i, text) for i in items[:2] for text in task.hostile(i, options).values()]
     assert hostile
     assert not any(s.status == "right" for s in task.score(hostile, options))
-    with pytest.raises(ConfigError, match="no worked examples"):
-        task.prompt(items[0], TaskOptions(shots=1), chat=True)
+    assert task.prompt(items[0], TaskOptions(), chat=True).startswith("[PYTHON]\n[LINENO 0]")
+    assert len(task.prompt(items[0], TaskOptions(shots=1), chat=True)) > 5 * len(task.prompt(items[0], TaskOptions(), chat=True))
