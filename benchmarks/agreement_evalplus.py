@@ -133,15 +133,18 @@ def main() -> None:
     parser.add_argument("--mutants", type=int, default=2, help="mutants a problem")
     parser.add_argument("--only", help="only this kind: reference, mutant or wrong")
     parser.add_argument("--twice", action="store_true", help="time a second run too, with the references' outputs kept by both")
+    parser.add_argument("--comment", action="store_true", help="end each program with a comment, so that none is the reference's own text")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    lines = [f"# Agreement with evalplus 0.3.1\n\n`python benchmarks/agreement_evalplus.py PEER_PYTHON --tasks {' '.join(args.tasks)} --mutants {args.mutants} --seed {args.seed}`\n\n{platform.processor() or platform.machine()}, "
+    lines = [f"# Agreement with evalplus 0.3.1\n\n`python benchmarks/agreement_evalplus.py PEER_PYTHON --tasks {' '.join(args.tasks)} --mutants {args.mutants} --seed {args.seed}{f' --only {args.only}' if args.only else ''}{' --twice' if args.twice else ''}{' --comment' if args.comment else ''}`\n\n{platform.processor() or platform.machine()}, "
              f"{os.cpu_count()} cores, Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}\n"]
     for task in args.tasks:
         benchmark = HumanEvalPlus() if task == "humaneval" else MbppPlus()
         options = TaskOptions()
         rows = [r for r in programs(benchmark, args.mutants, args.seed) if args.only in (None, r[1])]
+        if args.comment:
+            rows = [(i, kind, program.rstrip() + "\n# .\n") for i, kind, program in rows]
         items = {item.id: item for item in benchmark.items(options)}
         answers = [Answer(items[i], p, extracted=True) for i, _, p in rows]
         with tempfile.TemporaryDirectory() as folder:

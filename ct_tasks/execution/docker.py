@@ -88,6 +88,13 @@ def has_image(name: str) -> bool:
     return done.returncode == 0
 
 
+def image_id(name: str) -> str:
+    """The engine's id of an image. Raises ``HarnessError`` for a dead engine or a missing image."""
+    if not has_image(name):
+        raise HarnessError(f"the image {name} is missing; make it with `python -m ct_tasks containers build`")
+    return call("image", "inspect", "--format", "{{.Id}}", name).strip()
+
+
 def sweep() -> int:
     """Remove containers whose owner is gone (a run that was killed). Returns how many."""
     rows = call("ps", "-a", "--filter", f"label={LABEL}", "--format", "{{json .}}").splitlines()

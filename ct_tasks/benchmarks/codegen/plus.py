@@ -1,7 +1,8 @@
 """HumanEval+ and MBPP+ (Liu et al. 2023, EvalPlus): the base problems with many more inputs.
 
 All inputs of the published rows (base and plus together, column ``test``) are really run. Expected outputs come from the
-reference, run in the sandbox on the same inputs, not from the stored results; each value is compared here with its own
+reference, run in the sandbox on the same inputs, not from the stored results (a reply that is the reference's own text is
+judged on those outputs and not run again); each value is compared here with its own
 tolerance (``oracles``). ``acc_official`` is evalplus' verdict on the same outputs. Inputs on which float rounding instead
 of the statement decides are left out of ``acc`` (``oracles.BORDERLINE``).
 """
@@ -29,6 +30,7 @@ from ct_tasks.benchmarks.codegen.extract import tree_of
 from ct_tasks.benchmarks.codegen.values import has_opaque, load
 from ct_tasks.benchmarks.data import cache_dir, load_rows
 from ct_tasks.errors import DataError, HarnessError
+from ct_tasks.execution.jobs import Job
 from ct_tasks.options import TaskOptions
 from ct_tasks.score import Score
 
@@ -158,19 +160,20 @@ class _Plus(CodeBenchmark):
 
     def judge(self, items: Sequence[Item], programs: Sequence[str], options: TaskOptions) -> list[Score]:
         self.tests([item.id for item in items], options)
-        unique: dict[tuple[str, str], int] = {}
-        jobs: list[Any] = []
+        runs: dict[tuple[str, str], runner.Run] = {}
+        jobs: dict[tuple[str, str], Job] = {}
         for item, program in zip(items, programs, strict=True):
-            if (item.id, program) not in unique:
-                unique[item.id, program] = len(jobs)
-                tests = self._tests[item.id]
-                jobs.append(runner.call_job(program, runner.limits_of(tests.times, options), entry=tests.entry, calls=tests.packed,
-                                            room=runner.room_for(tests.expected)))
-        scores = []
-        costs = [sum(self._tests[item_id].times) for item_id, _ in unique]
-        for (item_id, program), result in zip(unique, runner.run_spread(jobs, costs, options), strict=True):
-            scores.append(self._verdict(self._tests[item_id], program, runner.read(result)))
-        return [scores[unique[item.id, program]] for item, program in zip(items, programs, strict=True)]
+            tests, key = self._tests[item.id], (item.id, program)
+            if program.strip() == self.reference(item.id).strip():  # it has been run on these inputs: that is what is expected
+                runs[key] = runner.Run("right", tuple(tests.expected), tuple(tests.times))
+            elif key not in jobs:
+                jobs[key] = runner.call_job(program, runner.limits_of(tests.times, options), entry=tests.entry, calls=tests.packed,
+                                            room=runner.room_for(tests.expected))
+        costs = [sum(self._tests[item_id].times) for item_id, _ in jobs]
+        for key, result in zip(jobs, runner.run_spread(list(jobs.values()), costs, options), strict=True):
+            runs[key] = runner.read(result)
+        scores = {key: self._verdict(self._tests[key[0]], key[1], run) for key, run in runs.items()}
+        return [scores[item.id, program] for item, program in zip(items, programs, strict=True)]
 
     def _verdict(self, tests: Tests, program: str, run: runner.Run) -> Score:
         if run.status != "right":

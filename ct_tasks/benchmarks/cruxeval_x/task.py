@@ -10,6 +10,7 @@ import logging
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import ClassVar, Literal
 
 from ct_tasks.benchmarks import data
@@ -152,7 +153,7 @@ class CruxEvalX(Benchmark):
         programs = [p for p, settled, _ in judged if p is not None and settled is None]
         show = _progress(self.name) if len(programs) > 50 else None
         found = (
-            dict(zip(programs, run_programs(self.language.name, programs, progress=show), strict=True))
+            dict(zip(programs, run_programs(self.language.name, programs, kept=_kept(), progress=show), strict=True))
             if programs
             else {}
         )
@@ -244,6 +245,11 @@ def _verdict(result: Result, objection: str, text: str) -> Score:
         ran_clean,
         "" if ran_clean else f"{result.status}: {result.error[:300]}",
     )
+
+
+def _kept() -> Path:
+    """Where verdicts are kept from run to run."""
+    return data.cache_dir() / "verdicts.sqlite"
 
 
 def _squeeze(text: str) -> str:

@@ -14,6 +14,7 @@ import pytest
 
 from ct_tasks.benchmarks import registry
 from ct_tasks.benchmarks.base import Answer, Item
+from ct_tasks.benchmarks.codegen import runner
 from ct_tasks.benchmarks.codegen.lcb import LcbCodegen, read_cases, same_output
 from ct_tasks.benchmarks.codegen.mbpp import SHOTS, Asserts, Mbpp
 from ct_tasks.benchmarks.codegen.oracles import CORRECTED
@@ -68,6 +69,31 @@ def test_inputs_keep_their_types_and_every_row_has_some(data_dir: Path) -> None:
     assert all(isinstance(argument, tuple) for argument in inputs[0])
     with pytest.raises(DataError, match="no inputs"):
         read_tests("inputs = []\nfor inp in inputs:\n    assertion(f(*inp), 1, 0)", "x")
+
+
+def test_the_reference_itself_is_judged_on_the_outputs_that_are_known(
+    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its text runs once, for what is expected; one that differs in a comment runs again, with the same verdict."""
+    monkeypatch.setenv("CT_CACHE_DIR", str(tmp_path))
+    benchmark = HumanEvalPlus()
+    item = benchmark.items(OPTIONS)[2]
+    source = benchmark.reference(item.id)
+    benchmark.tests([item.id], OPTIONS)
+    asked: list[int] = []
+    real = runner.run_all
+
+    def watched(jobs: Any, options: TaskOptions) -> Any:
+        asked.extend([len(jobs)] if jobs else [])
+        return real(jobs, options)
+
+    monkeypatch.setattr(runner, "run_all", watched)
+    same = benchmark.score([Answer(item, source, extracted=True)], OPTIONS)[0]
+    other = benchmark.score([Answer(item, source + "# as above\n", extracted=True)], OPTIONS)[0]
+    assert same.acc
+    assert other.acc
+    assert same.acc_official == other.acc_official
+    assert asked == [1]
 
 
 def test_an_exact_integer_answer_is_right_where_the_reference_divides_floats(data_dir: Path) -> None:
