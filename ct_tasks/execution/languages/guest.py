@@ -23,6 +23,7 @@ WALL_FACTOR = 4.0  # limits count CPU time; a busy machine gets this many times 
 CAP = 4000  # characters of stdout and stderr that are kept
 FILE_MB = 64
 FIRST_UID = 20000
+NOT_PASSED = {"status": "exception", "stage": "batch", "stdout": "", "stderr": "did not pass", "cpu": 0.0, "wall": 0.0}
 BUILDERS_FROM = 1000  # a slot's compiler runs as this many users further on
 
 
@@ -272,7 +273,12 @@ class Guest:
         def work(index, uid):
             self.report({"i": index, **self.alone(index, uid)})
 
-        self.parallel(work, [i for i in range(len(self.programs)) if i not in passed])
+        left = [i for i in range(len(self.programs)) if i not in passed]
+        if self.recipe["batch"] and not self.recipe["retry"]:
+            for i in left:
+                self.report({"i": i, **NOT_PASSED})
+        else:
+            self.parallel(work, left)
         shutil.rmtree(self.root, ignore_errors=True)
 
     def batch(self):

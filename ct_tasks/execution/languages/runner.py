@@ -27,6 +27,7 @@ def run_programs(
     batch: bool = True,
     workers: int | None = None,
     runs: int = 1,
+    retry: bool = True,
     kept: Path | None = None,
     progress: Progress | None = None,
 ) -> list[Result]:
@@ -35,17 +36,18 @@ def run_programs(
     ``batch=False`` builds every program alone and without a precompiled header, as the official runner does. A container that dies is replaced once and its
     unfinished programs run again; if it dies again on the same ones, each gets a fresh container, and one that kills
     its container is ``killed``. With ``runs`` each program is built once and run so often; ``ok`` means every time, and
-    ``value`` says how many runs were clean. ``kept`` is a file of verdicts (``kept.Verdicts``): those found there are not
+    ``value`` says how many runs were clean. Without ``retry`` a program that does not pass in a batch is not built again alone:
+    only ``ok`` then says anything. ``kept`` is a file of verdicts (``kept.Verdicts``): those found there are not
     reached anew, and new ones are added as each chunk ends. Raises ``HarnessError`` for a dead engine or a missing image,
     before anything runs.
     """
     lang = get(language)
-    recipe = {"runs": runs, **lang.recipe(), **({} if batch else {"batch": "", "extra_if": None})}
+    recipe = {"runs": runs, "retry": retry, **lang.recipe(), **({} if batch else {"batch": "", "extra_if": None})}
     workers = workers or min(os.cpu_count() or 1, 8)
     found: dict[int, Result] = {}
     unique = {text: i for i, text in reversed(list(enumerate(programs)))}
     verdicts = None
-    if kept is not None and batch and runs == 1:
+    if kept is not None and batch and retry and runs == 1:
         verdicts = Verdicts(kept, docker.image_id(lang.image), recipe, _guest())
         texts = list(unique)
         found.update({unique[texts[i]]: result for i, result in verdicts.find(texts).items()})
