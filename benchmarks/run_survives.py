@@ -125,6 +125,8 @@ def survive(runs: Runs, folder: Path, log: Path, args: argparse.Namespace, say: 
         say(f"kill {number + 1}: exit code {process.returncode}, {before} -> {len(rows(folder))} generations kept")
     code = runs.start(folder, log).wait()
     say(f"last start: exit code {code}, {len(rows(folder))} generations kept")
+    if code:
+        raise SystemExit((log.parent / "stderr.txt").read_text()[-3000:])
 
 
 def main() -> int:

@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
@@ -23,6 +24,7 @@ from ct_tasks.options import TaskOptions
 from ct_tasks.score import Score
 
 log = logging.getLogger(__name__)
+told = logging.getLogger("lm_eval.ct_tasks")  # a child of the harness' own logger, which shows what it is told at INFO
 FILTER = "score"
 # Backends return text only. Encoded again, a sampled reply can be a little shorter than what was generated, so a reply within
 # 1/64 of the limit counts as cut; it then only matters when no closed answer is in it.
@@ -183,6 +185,8 @@ class BatchScore:
         self.task = task
 
     def apply(self, instances: Sequence[Instance]) -> None:
+        began = time.monotonic()
         rows = self.task.score_instances(instances)
+        told.info("%s: %d answers scored in %.1f s", self.task.config.task, len(instances), time.monotonic() - began)
         for instance, verdicts in zip(instances, rows, strict=True):
             cast(dict[str, Any], instance.filtered_resps)[FILTER] = verdicts
