@@ -5,7 +5,8 @@
 Each language's first problems get an answer each, half of them the gold value, half the gold value of another problem.
 Ours: ``score`` (an answer whose text is the gold text is right without a run; batch compilers; all cores). Theirs: every
 program built and run alone, one after the other, in a container of the same image that is already up. ``programs`` is the
-same with every answer run (no comparison with the gold text). Verdicts must agree.
+same with every answer run (no comparison with the gold text). Verdicts must agree. The verdicts kept by earlier runs are
+not looked at.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import argparse
 import json
 import os
 import platform
+import tempfile
 import time
 from datetime import date
 from pathlib import Path
@@ -32,6 +34,12 @@ def main() -> None:
     parser.add_argument("--programs", type=int, default=50)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as fresh:
+        os.environ["CT_CACHE_DIR"] = fresh
+        measure(options)
+
+
+def measure(options: argparse.Namespace) -> None:
     rows = {}
     for name in options.languages:
         task = registry.get(f"ct_cruxeval_x_{name}")
