@@ -74,6 +74,8 @@ def train(settings: SftSettings, prompt: Callable[[Truth], str], *, resume: bool
 
 def trl_arguments(settings: SftSettings) -> dict[str, Any]:
     """trl's configuration."""
+    import torch
+
     evaluates = bool(settings.eval_data)
     return {
         "output_dir": settings.output_dir,
@@ -89,6 +91,7 @@ def trl_arguments(settings: SftSettings) -> dict[str, Any]:
         "max_length": settings.max_tokens,
         "packing": settings.packing,
         "bf16": settings.bf16,
+        "use_cpu": not torch.accelerator.is_available(),  # transformers refuses bf16 on a CPU unless told so
         "gradient_checkpointing": settings.gradient_checkpointing,
         "eval_strategy": "steps" if evaluates else "no",
         "eval_steps": settings.eval_steps if evaluates else None,
