@@ -132,7 +132,6 @@ def test_a_dead_engine_says_what_to_do(monkeypatch):
 
 
 def test_a_killed_run_leaves_no_container(tmp_path):
-    import os
     import signal
     import sys
 
@@ -143,7 +142,7 @@ def test_a_killed_run_leaves_no_container(tmp_path):
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     for _ in range(100):
-        listed = subprocess.run([docker.command(), "ps", "-aq", "--filter", f"label={docker.LABEL}"], capture_output=True, text=True, check=True).stdout
+        listed = subprocess.run([docker.command(), "ps", "-aq", "--filter", f"name=ct-lang-{process.pid}-"], capture_output=True, text=True, check=True).stdout
         if not listed:
             break
         time.sleep(0.1)
