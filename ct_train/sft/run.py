@@ -11,7 +11,7 @@ from ct_tasks.contra.trace import Truth
 from ct_tasks.errors import DataError
 from ct_train.grpo.checks import refuse_without_template
 from ct_train.grpo.data import prompt_ids
-from ct_train.grpo.run import last_checkpoint, load_model, lora_config, refuse_mixed_folder, set_pad
+from ct_train.grpo.run import last_checkpoint, load_model, lora_config, precision, refuse_mixed_folder, set_pad
 from ct_train.sft.config import SftSettings
 from ct_train.sft.data import complete, load_rows, tokenize, truth_of
 
@@ -74,8 +74,6 @@ def train(settings: SftSettings, prompt: Callable[[Truth], str], *, resume: bool
 
 def trl_arguments(settings: SftSettings) -> dict[str, Any]:
     """trl's configuration."""
-    import torch
-
     evaluates = bool(settings.eval_data)
     return {
         "output_dir": settings.output_dir,
@@ -90,8 +88,7 @@ def trl_arguments(settings: SftSettings) -> dict[str, Any]:
         "max_steps": settings.max_steps,
         "max_length": settings.max_tokens,
         "packing": settings.packing,
-        "bf16": settings.bf16,
-        "use_cpu": not torch.accelerator.is_available(),  # transformers refuses bf16 on a CPU unless told so
+        **precision(settings.bf16),
         "gradient_checkpointing": settings.gradient_checkpointing,
         "eval_strategy": "steps" if evaluates else "no",
         "eval_steps": settings.eval_steps if evaluates else None,

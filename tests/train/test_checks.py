@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from ct_tasks.contra.trace import Truth
 from ct_tasks.errors import ConfigError, DataError, UnknownNameError
 from ct_train.__main__ import main
 from ct_train.grpo.checks import answers, refuse_ties
@@ -11,7 +12,8 @@ from ct_train.grpo.config import GrpoSettings
 from ct_train.grpo.data import load_rows, with_truths
 from ct_train.grpo.run import train
 from ct_train.micro.model import tokenizer
-from ct_train.rewards import REWARDS
+from ct_train.rewards import REWARDS, build
+from ct_train.rewards.base import Sample
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +34,9 @@ def settings(tmp_path, **more):
 def test_every_reward_tells_some_answers_apart(rows, name):
     asked = with_truths(rows, questions=True) if name == "execverify" else rows
     refuse_ties(asked, name, {})
+    truth = Truth.from_json(json.loads(asked[0]["truth"]))
+    perfect, nothing = (build(name, {}).score(Sample(text, truth, tuple(asked[0].get("questions") or ()))).reward for text in (answers(truth)[0], ""))
+    assert perfect > nothing
 
 
 @pytest.mark.parametrize("options", [{"prm": False, "orm": False}, {"alpha": 0.0, "orm": False}])
@@ -42,7 +47,6 @@ def test_a_reward_that_always_ties_is_refused(rows, options):
 
 def test_the_candidates_are_what_they_say(rows):
     from ct_tasks.contra.scoring import score_trace
-    from ct_tasks.contra.trace import Truth
 
     truth = Truth.from_json(json.loads(rows[0]["truth"]))
     assert [score_trace(text, truth).reward for text in answers(truth)] == [4.0, 1.0, 2.0, 0.0, 0.0]

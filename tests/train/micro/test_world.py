@@ -97,7 +97,9 @@ def test_bad_worlds_are_refused(change, match):
 
 
 def test_shipped_config_loads():
-    config.load(MicroSettings, config.Path(__file__).parents[3] / "harness_configs" / "train" / "micro.yaml").check()
+    settings = config.load(MicroSettings, config.Path(__file__).parents[3] / "harness_configs" / "train" / "micro.yaml")
+    settings.check()
+    assert settings.held_out >= 512
 
 
 def test_ct_micro_is_what_its_builder_makes_and_held_out():
