@@ -3,7 +3,7 @@
     CT_DATA_DIR=... python benchmarks/agreement_reval.py REVAL_REPOSITORY PEER_PYTHON [--seed 0] [--out FILE]
 
 REVAL_REPOSITORY is a checkout of github.com/r-eval/REval; PEER_PYTHON is a Python that has its requirements (pandas, numpy
-below 2, gensim, beautifulsoup4, pytz, tqdm, python-dateutil, backoff, python-dotenv) or this one, which then covers the
+below 2, gensim, beautifulsoup4, lxml, pytz, tqdm, python-dateutil, backoff, python-dotenv) or this one, which then covers the
 programs that run without them. Answers are made by seed: right ones, wrong ones and layouts (case, aliases, generics,
 unclear, empty, cut off, untagged). Both score the same texts; every row that differs is listed.
 """
