@@ -54,17 +54,16 @@ def _sample(settings: GrpoSettings, kept: Path) -> None:
     import random
 
     import torch
-    from transformers import AutoTokenizer
 
     from ct_tasks.contra.scoring import score_trace
     from ct_train.cli.grpo import contra_prompt
     from ct_train.dbs import regular
     from ct_train.grpo.data import load_rows, prompt_ids, with_prompts, with_truths
-    from ct_train.grpo.run import load_model, set_pad
+    from ct_train.grpo.run import load_model, load_tokenizer, set_pad
     from ct_train.sft.data import truth_of
     from ct_train.sft.probe import sampler_for
 
-    tokenizer = AutoTokenizer.from_pretrained(settings.model)
+    tokenizer = load_tokenizer(settings.model)
     if not settings.chat:
         tokenizer.chat_template = None
     set_pad(tokenizer)

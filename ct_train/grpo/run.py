@@ -35,14 +35,13 @@ def train(settings: GrpoSettings, prompt: Callable[[Truth], str], *, resume: boo
     refuse_ties(rows, settings.reward, settings.reward_options)
 
     from datasets import Dataset
-    from transformers import AutoTokenizer
     from trl import GRPOConfig
 
     from ct_train import optim
     from ct_train.grpo.rollout_log import RolloutLog
     from ct_train.grpo.trainer import ContraGRPOTrainer
 
-    tokenizer = AutoTokenizer.from_pretrained(settings.model, padding_side="left")
+    tokenizer = load_tokenizer(settings.model, padding_side="left")
     refuse_without_template(tokenizer, settings.chat)
     if not settings.chat:
         tokenizer.chat_template = None
@@ -163,6 +162,19 @@ def precision(bf16: bool) -> dict[str, Any]:
     import torch
 
     return {"bf16": bf16, "use_cpu": not torch.accelerator.is_available()}
+
+
+def load_tokenizer(name: str, **options: Any) -> Any:
+    """A model's tokenizer. Loaded before the model, so a model that is not there is told here: raises ``ConfigError``."""
+    from transformers import AutoTokenizer
+
+    try:
+        return AutoTokenizer.from_pretrained(name, **options)
+    except (OSError, ValueError) as error:
+        cause = str(error).strip().splitlines()[0][:200]
+        raise ConfigError(
+            f"the model {name} cannot be loaded ({cause}); name a folder that holds one, or connect to the hub: model=..."
+        ) from error
 
 
 def load_model(name: str, *, bf16: bool) -> Any:

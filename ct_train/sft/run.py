@@ -11,7 +11,15 @@ from ct_tasks.contra.trace import Truth
 from ct_tasks.errors import DataError
 from ct_train.grpo.checks import refuse_without_template
 from ct_train.grpo.data import prompt_ids
-from ct_train.grpo.run import last_checkpoint, load_model, lora_config, precision, refuse_mixed_folder, set_pad
+from ct_train.grpo.run import (
+    last_checkpoint,
+    load_model,
+    load_tokenizer,
+    lora_config,
+    precision,
+    refuse_mixed_folder,
+    set_pad,
+)
 from ct_train.sft.config import SftSettings
 from ct_train.sft.data import complete, load_rows, tokenize, truth_of
 
@@ -35,13 +43,12 @@ def train(settings: SftSettings, prompt: Callable[[Truth], str], *, resume: bool
         )
 
     from datasets import Dataset
-    from transformers import AutoTokenizer
     from trl import SFTConfig
 
     from ct_train import optim
     from ct_train.sft.trainer import ContraSFTTrainer
 
-    tokenizer = AutoTokenizer.from_pretrained(settings.model)
+    tokenizer = load_tokenizer(settings.model)
     refuse_without_template(tokenizer, settings.chat)
     if not settings.chat:
         tokenizer.chat_template = None

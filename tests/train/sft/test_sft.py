@@ -199,3 +199,10 @@ def test_a_model_without_template_is_refused_before_it_loads(world, tmp_path):
     tokens.save_pretrained(tmp_path / "bare")  # no weights there: loading the model would fail otherwise
     with pytest.raises(ConfigError, match="chat=false"):
         train(settings(world, tmp_path / "o", model=str(tmp_path / "bare"), probe=0), lambda truth: "")
+
+
+def test_a_model_that_is_not_there_is_told_with_what_to_change(world, tmp_path):
+    from ct_train.sft.run import train
+
+    with pytest.raises(ConfigError, match=r"no/such/model cannot be loaded .*model=\.\.\."):
+        train(settings(world, tmp_path / "o", model=str(tmp_path / "no/such/model"), probe=0), lambda truth: "")
