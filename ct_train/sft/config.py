@@ -20,7 +20,8 @@ class SftSettings:
     ``sft.data``). ``batch_size`` rows make a forward pass on each process, ``accumulation`` passes an optimiser step; with
     ``packing`` a row is ``max_tokens`` tokens of whole samples. ``chat: false`` continues plain text, without a template.
     ``lora.r: 0`` trains every weight. ``probe`` held-out rows are answered at each evaluation (``probe_tokens`` at most
-    each), and fmt, RCS and exact answers are logged. ``merge`` writes the adapter merged into the model as well.
+    each), and fmt, RCS and exact answers are logged. The newest ``keep_checkpoints`` checkpoints stay. ``merge`` writes the
+    adapter merged into the model as well.
     """
 
     model: str = ""
@@ -49,6 +50,7 @@ class SftSettings:
     probe: int = 0
     probe_tokens: int = 2048
     save_steps: int = 100
+    keep_checkpoints: int = 2
     merge: bool = True
     seed: int = 0
     report_to: str = "tensorboard"
@@ -59,7 +61,7 @@ class SftSettings:
             if not getattr(self, name):
                 raise ConfigError(f"sft needs {name}: set it in the config or with {name}=...")
         optim.check(self.optimizer, self.schedule)
-        for name in ("batch_size", "accumulation", "max_tokens"):
+        for name in ("batch_size", "accumulation", "max_tokens", "keep_checkpoints"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} {getattr(self, name)} must be at least 1")
         if self.probe and not self.eval_data:

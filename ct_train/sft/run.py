@@ -101,7 +101,7 @@ def trl_arguments(settings: SftSettings) -> dict[str, Any]:
         "eval_steps": settings.eval_steps if evaluates else None,
         "save_strategy": "steps" if settings.save_steps > 0 else "no",
         "save_steps": max(1, settings.save_steps),
-        "save_total_limit": 2,
+        "save_total_limit": settings.keep_checkpoints,
         "logging_steps": 10,
         "report_to": settings.report_to,
         "seed": settings.seed,
