@@ -31,13 +31,13 @@ def tokenizer() -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(tokenizer_object=inner, pad_token="<pad>", eos_token="<eos>", unk_token="<unk>")
 
 
-def make(folder: Path, steps: int = 60) -> Path:
-    """Save the model, its tokenizer and a data file in ``folder``."""
+def make(folder: Path, steps: int = 60, heads: int = 4) -> Path:
+    """Save the model, its tokenizer and a data file in ``folder``. vLLM's CPU build takes no heads smaller than 32."""
     torch.manual_seed(0)
     torch.set_num_threads(1)
     tok = tokenizer()
     model = LlamaForCausalLM(LlamaConfig(
-        vocab_size=len(tok), hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+        vocab_size=len(tok), hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=heads, num_key_value_heads=heads // 2,
         max_position_embeddings=512, bos_token_id=None, eos_token_id=tok.eos_token_id, pad_token_id=tok.pad_token_id))
     texts = [prompt_of(t) + render(t) for t in TRUTHS]
     batch = tok(texts, return_tensors="pt", padding=True)
