@@ -47,7 +47,7 @@ def test_gold_passes_and_a_wrong_value_fails(name, data_dir):
     assert all(r.status in ("exception", "timeout") for r in results[3:]), [r.status for r in results[3:]]
 
 
-@pytest.mark.parametrize("name", ["java", "ts"])
+@pytest.mark.parametrize("name", ["java", "scala", "ts"])
 def test_a_batch_gives_the_verdicts_of_one_at_a_time(name, data_dir):
     task = registry.get(f"ct_cruxeval_x_{name}")
     items = task.items(TaskOptions())[:4]

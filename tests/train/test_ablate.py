@@ -36,7 +36,7 @@ def test_shipped_config_loads_and_every_row_has_the_same_budget():
     found.check()
     for row in ablate.ROWS:
         made = found.run_settings(row, 7)
-        assert (made.group_size, made.prompts_per_rollout, made.max_steps, made.seed) == (8, 32, 45, 7)
+        assert (made.group_size, made.prompts_per_rollout, made.max_steps, made.seed) == (8, 64, 40, 7)
         made.check()
 
 
