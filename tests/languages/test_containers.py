@@ -58,6 +58,12 @@ def test_a_batch_gives_the_verdicts_of_one_at_a_time(name, data_dir):
     assert together[4:] == ["exception"] * 2
 
 
+def test_no_typescript_program_lends_another_its_globals():
+    lender = "export {};\ndeclare global { var borrowed: number; }\n"
+    borrower = "if (false) { console.log(borrowed); }\n"
+    assert [r.status for r in run_programs("ts", [lender, borrower])] == ["ok", "exception"]
+
+
 def test_scores_are_strict_and_official_is_beside(data_dir):
     task = registry.get("ct_cruxeval_x_py")
     item = next(i for i in task.items(TaskOptions()) if i.id == "3")
