@@ -7,11 +7,12 @@ generates. Rewards of the finished rollouts and partial scores of growing ones c
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
 import torch
+from torch.utils.data import Sampler
 from trl import GRPOTrainer
 from trl.models.utils import unwrap_model_for_generation
 from trl.trainer.utils import RepeatSampler
@@ -30,12 +31,21 @@ from ct_train.rollouts.stopping import Codec
 from ct_train.rollouts.transformers_sampler import TransformersSampler
 
 
-class EpochSampler(RepeatSampler):  # type: ignore[misc]
+class EpochSampler(Sampler[int]):
     """trl's order of prompts, drawn from the seed and the epoch: trl's own goes on from the last epoch's generator, which no
     checkpoint keeps, so a run resumed after its first epoch would see the first epoch's order again."""
 
+    def __init__(self, order: RepeatSampler) -> None:
+        self.order = order
+
     def set_epoch(self, epoch: int) -> None:
-        self.generator.manual_seed(self.seed + epoch)
+        self.order.generator.manual_seed(self.order.seed + epoch)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.order)
+
+    def __len__(self) -> int:
+        return len(self.order)
 
 
 class ContraGRPOTrainer(GRPOTrainer):  # type: ignore[misc]
@@ -54,13 +64,7 @@ class ContraGRPOTrainer(GRPOTrainer):  # type: ignore[misc]
         return dict(super()._generate_and_score_completions(inputs))
 
     def _get_train_sampler(self, dataset: Any = None) -> EpochSampler:
-        return EpochSampler(
-            data_source=self.train_dataset if dataset is None else dataset,
-            mini_repeat_count=self.num_generations,
-            batch_size=self.args.generation_batch_size // self.num_generations,
-            repeat_count=self.num_iterations * self.args.steps_per_generation,
-            seed=self.args.seed,
-        )
+        return EpochSampler(super()._get_train_sampler(dataset))
 
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Any:
         """On a CPU with a small model padding is the cost; each piece's mean over its rows is weighted by its share."""

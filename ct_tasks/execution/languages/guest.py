@@ -297,23 +297,23 @@ class Guest:
         settled: set[int] = set()
         try:
             built = BUILDERS[kind](self, places, builders)
+            again = kind in APART and self.recipe["retry"]
 
             def work(index, uid):
-                folder, source = places[index]
-                again = folder + "-again"
-                if kind in APART:
-                    shutil.copytree(folder, again)
-                    subprocess.run(["chown", "-R", f"{uid}:{uid}", again], check=True)
-                subprocess.run(["chown", "-R", f"{uid}:{uid}", folder], check=True)
-                row = self.launch(folder, source, uid, 0.0, 0.0)
-                if row["status"] != "ok" and kind in APART and self.recipe["retry"]:
-                    row = self.launch(again, os.path.join(again, self.recipe["file"]), uid, 0.0, 0.0)
+                folder = places[index][0]
+                folders = [folder, folder + "-again"] if again else [folder]
+                for copy in folders[1:]:
+                    shutil.copytree(folder, copy)  # root's until its run: the run before cannot reach it
+                for at in folders:
+                    subprocess.run(["chown", "-R", f"{uid}:{uid}", at], check=True)
+                    row = self.launch(at, os.path.join(at, self.recipe["file"]), uid, 0.0, 0.0)
+                    if row["status"] == "ok":
+                        break
+                if row["status"] == "ok" or again:
                     settled.add(index)
-                if row["status"] == "ok":
-                    settled.add(index)
-                if index in settled:
                     self.report({"i": index, **row})
-                shutil.rmtree(again, ignore_errors=True)
+                for copy in folders[1:]:
+                    shutil.rmtree(copy)
 
             self.parallel(work, sorted(built))
         finally:
@@ -328,7 +328,7 @@ def build_jvm(main):
     def build(guest, places, uids):
         built: set[int] = set()
 
-        def part(n):
+        def part(n, _):
             mine = range(n, len(places), len(uids))
             listing = os.path.join(guest.root, f"list-{os.urandom(8).hex()}")
             with open(listing, "w") as file:
@@ -344,11 +344,7 @@ def build_jvm(main):
             if step["status"] != "output_limit":
                 built.update(mine[int(line.split()[0])] for line in lines if line.endswith(" ok"))
 
-        threads = [threading.Thread(target=part, args=(n,)) for n in range(min(len(uids), len(places)))]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        guest.parallel(part, range(min(len(uids), len(places))))
         return built
 
     return build
