@@ -12,11 +12,14 @@ from ct_train.rewards import RewardResult
 
 
 class RolloutLog:
-    """Appends to ``rollouts.jsonl``. On resume, rows of steps that will run again are cut off."""
+    """Appends to ``rollouts.jsonl``, from one process only."""
 
-    def __init__(self, folder: str | Path, from_step: int = 0) -> None:
+    def __init__(self, folder: str | Path) -> None:
         self.path = Path(folder) / "rollouts.jsonl"
         self.path.parent.mkdir(parents=True, exist_ok=True)
+
+    def cut(self, from_step: int) -> None:
+        """Drop rows of steps that will run again; called once, before a run begins or goes on."""
         if self.path.exists():
             kept = [
                 line for line in self.path.read_text().splitlines() if (s := _step(line)) is not None and s < from_step

@@ -62,13 +62,18 @@ def train(settings: GrpoSettings, prompt: Callable[[Truth], str], *, resume: boo
         peft_config=None if settings.adapter else lora_config(settings.lora),
         optimizers=(optim.build(model, settings.optimizer, settings.learning_rate), None),
         settings=settings,
-        rollout_log=RolloutLog(output, from_step=step),
+        rollout_log=RolloutLog(output),
     )
+    trainer.generated = generated_before(checkpoint)
+    if trainer.is_world_process_zero():
+        trainer.rollout_log.cut(from_step=step)
     reward = trainer.reward_funcs[0]
     reward.attach(trainer)
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     final = output / "final"
     trainer.save_model(str(final))
+    if not trainer.is_world_process_zero():
+        return final
     tokenizer.save_pretrained(str(final))
     history = [entry for entry in trainer.state.log_history if "loss" in entry or "reward" in entry]
     (output / "history.json").write_text(json.dumps(history, indent=1) + "\n")
@@ -129,6 +134,14 @@ def last_checkpoint(folder: Path) -> Path | None:
     """The newest complete checkpoint; one whose trainer state is missing was cut off while it was written."""
     found = [p for p in folder.glob("checkpoint-*") if (p / "trainer_state.json").is_file()]
     return max(found, key=lambda p: int(p.name.rsplit("-", 1)[1]), default=None)
+
+
+def generated_before(checkpoint: Path | None) -> int:
+    """Tokens that a run had generated when it wrote ``checkpoint``: every step is logged, the last count is the checkpoint's."""
+    if checkpoint is None:
+        return 0
+    logged, name = json.loads((checkpoint / "trainer_state.json").read_text())["log_history"], "rollout/generated_tokens"
+    return int(next((h[name] for h in reversed(logged) if name in h), 0))
 
 
 def set_pad(tokenizer: Any) -> None:

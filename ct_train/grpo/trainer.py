@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 import torch
+from accelerate.utils import gather_object
 from torch.utils.data import Sampler
 from trl import GRPOTrainer
 from trl.models.utils import unwrap_model_for_generation
@@ -55,7 +56,9 @@ class ContraGRPOTrainer(GRPOTrainer):  # type: ignore[misc]
         self.settings, self.rollout_log = settings, rollout_log
         self.rows: list[dict[str, Any]] = []
         self.halves: list[str] = []
-        self.generated = 0
+        self.truncated: list[bool] = []
+        self.new_tokens = 0  # of this process's last rollout, lost branches included
+        self.generated = 0  # of all processes since the run began
         self.vllm_sampler: Any = None
         super().__init__(*args, rollout_func=self.rollout, **kwargs)
 
@@ -90,13 +93,11 @@ class ContraGRPOTrainer(GRPOTrainer):  # type: ignore[misc]
             plain = regular(ids, self.settings.regular, sampler) if self.settings.regular else [[] for _ in ids]
             by_dbs = size - self.settings.regular
             beams = beam(ids, by_dbs, sampler, score) if by_dbs else [[] for _ in ids]
-        self.generated += generated_tokens(plain) + generated_tokens(beams)
+        self.new_tokens = generated_tokens(plain) + generated_tokens(beams)
         groups = [[*a, *b] for a, b in zip(plain, beams, strict=True)]
         self.halves = (["regular"] * self.settings.regular + ["dbs"] * by_dbs) * len(ids)
         flat = [t for group in groups for t in group]
-        self._metrics["train" if self.model.training else "eval"]["rollout/truncated"].append(
-            sum(t.truncated for t in flat) / len(flat)
-        )
+        self.truncated = [t.truncated for t in flat]
         out = {
             "prompt_ids": [list(p) for p in ids for _ in range(size)],
             "completion_ids": [list(t.ids) for t in flat],
@@ -111,24 +112,25 @@ class ContraGRPOTrainer(GRPOTrainer):  # type: ignore[misc]
         return _VllmScope(self) if self.use_vllm else _ModelScope(self)
 
     def keep(self, results: Sequence[RewardResult | None], completions: Sequence[Any]) -> None:
-        """Called with every scored batch: figures for the logs, rows for ``rollouts.jsonl``."""
-        texts = [text_of(c) for c in completions]
+        """Called with every scored batch: figures for the logs, rows for ``rollouts.jsonl``, both of all processes."""
         mode = "train" if self.model.training else "eval"
-        for name, value in group_figures(results, self.halves, texts, self.settings.group_size).items():
-            self._metrics[mode][f"rollout/{name}"].append(value)
-        self._metrics[mode]["rollout/generated_tokens"].append(float(self.generated))
-        if mode == "train":
+        local = zip(
+            results, self.halves, map(text_of, completions), self.truncated, (r.get("id") for r in self.rows), strict=True
+        )
+        scored, halves, texts, truncated, names = zip(*gather_object(list(local)), strict=True)
+        self.generated += sum(gather_object([self.new_tokens]))
+        metrics = self._metrics[mode]
+        for name, value in group_figures(scored, halves, texts, self.settings.group_size).items():
+            metrics[f"rollout/{name}"].append(value)
+        metrics["rollout/truncated"].append(sum(truncated) / len(truncated))
+        metrics["rollout/generated_tokens"].append(float(self.generated))
+        if mode == "train" and self.accelerator.is_main_process:
+            step, size = self.state.global_step, self.settings.group_size
             self.rollout_log.write(
                 [
-                    {
-                        "step": self.state.global_step,
-                        "group": i // self.settings.group_size,
-                        "half": self.halves[i],
-                        "id": self.rows[i].get("id"),
-                        "text": text,
-                        **(r.to_json() if r else {"reward": None}),
-                    }
-                    for i, (text, r) in enumerate(zip(texts, results, strict=True))
+                    {"step": step, "group": i // size, "half": halves[i], "id": names[i], "text": texts[i]}
+                    | (r.to_json() if r else {"reward": None})
+                    for i, r in enumerate(scored)
                 ]
             )
 
@@ -200,8 +202,9 @@ class _VllmScope:
             trainer.vllm_sampler = VllmSampler(
                 generate, codec, max_tokens=settings.max_response_tokens, seed=settings.seed
             )
-        # Seeds follow the step, so a resumed run draws what the uninterrupted one would have drawn.
-        trainer.vllm_sampler.drawn = trainer.state.global_step * 1_000_000
+        # Seeds follow the step, so a resumed run draws what the uninterrupted one would have drawn; each process has its own.
+        place = trainer.state.global_step * trainer.accelerator.num_processes + trainer.accelerator.process_index
+        trainer.vllm_sampler.drawn = place * 1_000_000
         return trainer.vllm_sampler
 
     def __exit__(self, *error: Any) -> None:

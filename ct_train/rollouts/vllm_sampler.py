@@ -33,7 +33,7 @@ class VllmSampler:
 
     def __init__(self, generate: Generate, codec: Codec, *, max_tokens: int, seed: int = 0) -> None:
         self.generate, self.codec, self.max_tokens, self.seed = generate, codec, max_tokens, seed
-        self.drawn = 0  # requests so far; saved with a checkpoint
+        self.drawn = 0  # requests so far; the trainer sets it from its step
 
     def extend(self, prompts: Sequence[Sequence[int]], trajectories: Sequence[Trajectory]) -> list[Trajectory]:
         """One block more for each trajectory. A stop string inside a line ends nothing: that row goes on at once."""

@@ -3,7 +3,7 @@
 import importlib.util
 import json
 import os
-import signal
+import socket
 import subprocess
 import sys
 import time
@@ -85,7 +85,7 @@ def test_rollout_log_cuts_what_will_run_again(tmp_path):
     log.write([{"step": s} for s in range(4)])
     with log.path.open("a") as file:
         file.write('{"step": 4, "te')
-    RolloutLog(tmp_path, from_step=2)
+    log.cut(from_step=2)
     assert [json.loads(line)["step"] for line in log.path.read_text().splitlines()] == [0, 1]
 
 
@@ -130,13 +130,13 @@ from ct_train.grpo.config import GrpoSettings, LoraSettings
 from ct_train.grpo.run import train
 folder = Path({model!r})
 train(GrpoSettings(model=str(folder), chat=False, data=str(folder / "data.jsonl"), output_dir={out!r}, prompts_per_rollout=2, prompts_per_update=2, completions_per_device=4, group_size=4, regular=2, engine={engine!r},
-      learning_rate=1e-4, max_steps=4, max_prompt_tokens=64, max_response_tokens=200, lora=LoraSettings(r=0), bf16=False, gradient_checkpointing=False, save_steps=2, report_to="none"), tiny.prompt_of)
+      learning_rate=1e-4, max_steps=8, max_prompt_tokens=64, max_response_tokens=200, lora=LoraSettings(r=0), bf16=False, gradient_checkpointing=False, save_steps=2, report_to="none"), tiny.prompt_of)
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ["transformers", "vllm"])
-def test_real_steps_on_trl_resume_to_the_same_curve(engine, tmp_path):
+@pytest.mark.parametrize(("engine", "processes"), [("transformers", 1), ("transformers", 2), ("vllm", 1)])
+def test_real_steps_on_trl_resume_to_the_same_curve(engine, processes, tmp_path):
     import tiny
 
     if engine == "vllm" and importlib.util.find_spec("vllm") is None:
@@ -148,25 +148,38 @@ def test_real_steps_on_trl_resume_to_the_same_curve(engine, tmp_path):
 
     def start(name):
         script = SCRIPT.format(tests=str(Path(__file__).parent), model=str(folder), out=str(tmp_path / name), engine=engine)
-        return subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        found = []
+        for rank in range(processes):
+            place = {"WORLD_SIZE": processes, "RANK": rank, "LOCAL_RANK": rank, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+            several = {"ACCELERATE_USE_CPU": "true", **{k: str(v) for k, v in place.items()}} if processes > 1 else {}
+            found.append(subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env={**os.environ, **several}))
+        return found
 
-    whole = start("whole")
-    assert whole.wait(280) == 0, whole.stderr.read()[-3000:]
+    def finish(name):
+        for process in start(name):
+            errors = process.communicate(timeout=280)[1]
+            assert process.returncode == 0, errors[-3000:]
+
+    finish("whole")
     killed = start("killed")
-    while killed.poll() is None and not (tmp_path / "killed" / "checkpoint-2" / "trainer_state.json").exists():
+    while killed[0].poll() is None and not (tmp_path / "killed" / "checkpoint-2" / "trainer_state.json").exists():
         time.sleep(0.05)
-    time.sleep(0.5)
-    os.kill(killed.pid, signal.SIGKILL)
-    killed.wait()
-    resumed = start("killed")
-    assert resumed.wait(280) == 0, resumed.stderr.read()[-3000:]
+    time.sleep(0.3)
+    for process in killed:
+        process.kill()
+        process.wait()
+    assert not (tmp_path / "killed" / "history.json").exists(), "it ended before the kill"
+    finish("killed")
 
     def curve(name):
-        return [(h["step"], h["loss"], h["reward"]) for h in json.loads((tmp_path / name / "history.json").read_text()) if "loss" in h]
+        return [(h["step"], h["loss"], h["reward"], h["rollout/generated_tokens"]) for h in json.loads((tmp_path / name / "history.json").read_text()) if "loss" in h]
 
     assert curve("whole") == curve("killed")
     rows = [json.loads(line) for line in (tmp_path / "killed" / "rollouts.jsonl").read_text().splitlines()]
-    assert [r["step"] for r in rows] == [s for s in range(4) for _ in range(8)]
+    assert [(r["step"], r["group"]) for r in rows] == [(s, g) for s in range(8) for g in range(2) for _ in range(4)]
     assert {r["half"] for r in rows} == {"regular", "dbs"}
     assert any(r["reward"] for r in rows[16:]), "no reward after the kill: equal curves would say nothing"
-    assert [r["id"] for r in rows[:16]] != [r["id"] for r in rows[16:]]  # two epochs of two steps, each with its own order
+    assert [r["id"] for r in rows[:16]] != [r["id"] for r in rows[16:32]]  # two epochs of two steps, each with its own order
