@@ -97,6 +97,7 @@ def build(options: Any, codec: Codec, longest: int) -> tuple[Sampler, Callable[[
     from ct_train.rollouts.vllm_sampler import VllmSampler, engine_generate
 
     llm = LLM(str(options.model), dtype="float32", enforce_eager=True, block_size=32, enable_prefix_caching=True,
+              enable_chunked_prefill=False, max_num_batched_tokens=8192,
               max_model_len=longest + options.max_tokens, disable_log_stats=False)  # fmt: skip
 
     def hits() -> tuple[float, float]:

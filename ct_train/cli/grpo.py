@@ -19,6 +19,7 @@ from pathlib import Path
 from ct_tasks.contra.trace import Truth
 from ct_tasks.options import TaskOptions
 from ct_train import config
+from ct_train.grpo.checks import refuse_split_engine
 from ct_train.grpo.config import GrpoSettings
 
 SETTINGS = GrpoSettings  # how `python -m ct_tasks validate` checks a config of this command
@@ -37,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     settings = config.load(GrpoSettings, args.config, args.overrides)
     schedule = settings.check(int(os.environ.get("WORLD_SIZE", "1")))
+    refuse_split_engine(settings)
     if args.dry_run:
         from ct_train.grpo.data import load_rows
         from ct_train.grpo.plan import plan

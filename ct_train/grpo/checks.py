@@ -9,11 +9,22 @@ from typing import Any
 
 from ct_tasks.contra.trace import Block, Truth, render
 from ct_tasks.errors import ConfigError
+from ct_train.grpo.config import GrpoSettings
 from ct_train.grpo.data import Row
 from ct_train.rewards import build
 from ct_train.rewards.base import Sample
 
 ROWS = 8
+
+
+def refuse_split_engine(settings: GrpoSettings) -> None:
+    """``vllm_tensor_parallel`` is for verl's export: here each process has a vLLM of its own, since what DBS asks for differs
+    from process to process. Raises ``ConfigError``."""
+    if settings.vllm_tensor_parallel > 1:
+        raise ConfigError(
+            f"vllm_tensor_parallel {settings.vllm_tensor_parallel}: a rollout engine over several GPUs runs as a server "
+            "(trl vllm-serve --model ... --tensor-parallel-size ...); set engine to vllm_server and vllm_tensor_parallel to 1"
+        )
 
 
 def refuse_ties(rows: Sequence[Row], reward: str, options: Mapping[str, Any]) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 from typing import Any
 
 from ct_train.grpo.config import GrpoSettings, Schedule
@@ -14,8 +12,9 @@ def plan(settings: GrpoSettings, schedule: Schedule, rows: int) -> dict[str, Any
     """Steps, rollouts and an estimate of memory in GiB a process.
 
     Memory: weights and gradients in the training precision, AdamW's two moments and the master copy in fp32 for what is
-    trained, the largest logits tensor (batch x response x vocabulary, fp32, twice), and vLLM's share where it is
-    colocated. Activations depend on the kernel and are not in it.
+    trained, the largest logits tensor (batch x response x vocabulary, fp32, twice); vLLM's share of the GPU where it is
+    colocated. FSDP and ZeRO-3 divide weights and trained by the number of processes. Activations depend on the kernel and
+    are not in it.
     """
     per_rollout = min(settings.prompts_per_rollout, rows)
     updates = math.ceil(rows * settings.epochs / settings.prompts_per_update)
@@ -31,7 +30,7 @@ def plan(settings: GrpoSettings, schedule: Schedule, rows: int) -> dict[str, Any
     }
     size = parameters(settings.model)
     if size is None:
-        found["memory"] = f"no config.json at {settings.model}, so the model's size is not known here"
+        found["memory"] = f"no config of {settings.model}, here or on the hub, so the model's size is not known"
         return found
     count, vocabulary, hidden, layers = size
     trained = count if settings.lora.r == 0 else 2 * settings.lora.r * hidden * layers * 7 * 2
@@ -44,15 +43,19 @@ def plan(settings: GrpoSettings, schedule: Schedule, rows: int) -> dict[str, Any
         "trained": round(trained * (width + 12) / gib, 2),
         "logits": round(logits / gib, 2),
     }
+    if settings.engine == "vllm":
+        found["memory_gib"]["vllm"] = f"{settings.vllm_memory:.0%} of the GPU"
     return found
 
 
 def parameters(model: str) -> tuple[int, int, int, int] | None:
-    """(parameters, vocabulary, hidden size, layers) from a local ``config.json`` of the Llama or Qwen kind; None without one."""
-    path = Path(model) / "config.json"
-    if not path.is_file():
+    """(parameters, vocabulary, hidden size, layers) from a config of the Llama or Qwen kind; None without one."""
+    from transformers import AutoConfig
+
+    try:
+        c = AutoConfig.from_pretrained(model).to_dict()
+    except (OSError, ValueError):
         return None
-    c = json.loads(path.read_text())
     hidden, layers, vocabulary = c["hidden_size"], c["num_hidden_layers"], c["vocab_size"]
     heads = c["num_attention_heads"]
     key_values = c.get("num_key_value_heads", heads) * (c.get("head_dim") or hidden // heads)

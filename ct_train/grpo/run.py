@@ -10,7 +10,7 @@ from typing import Any
 
 from ct_tasks.contra.trace import Truth
 from ct_tasks.errors import ConfigError
-from ct_train.grpo.checks import refuse_ties, refuse_without_template
+from ct_train.grpo.checks import refuse_split_engine, refuse_ties, refuse_without_template
 from ct_train.grpo.config import GrpoSettings, LoraSettings
 from ct_train.grpo.data import load_rows, with_prompts, with_truths
 from ct_train.rewards.batch import BatchScorer, trl_reward
@@ -25,6 +25,7 @@ def train(settings: GrpoSettings, prompt: Callable[[Truth], str], *, resume: boo
     stopped. Raises ``ConfigError`` or ``DataError`` before the model loads for everything that can be known then.
     """
     schedule = settings.check(int(os.environ.get("WORLD_SIZE", "1")))
+    refuse_split_engine(settings)
     rows = load_rows(settings.data, settings.limit)
     scorer = BatchScorer(settings.reward, settings.reward_options)
     output = Path(settings.output_dir)
@@ -38,6 +39,7 @@ def train(settings: GrpoSettings, prompt: Callable[[Truth], str], *, resume: boo
     from trl import GRPOConfig
 
     from ct_train import optim
+    from ct_train.grpo import vllm_cpu
     from ct_train.grpo.rollout_log import RolloutLog
     from ct_train.grpo.trainer import ContraGRPOTrainer
 
@@ -50,7 +52,7 @@ def train(settings: GrpoSettings, prompt: Callable[[Truth], str], *, resume: boo
     kept = [{k: row.get(k) for k in COLUMNS if k in row or k == "id"} for row in rows]
     arguments = GRPOConfig(**trl_arguments(settings, schedule.accumulation, schedule.steps_per_generation))
     if settings.engine.startswith("vllm"):
-        _allow_weight_updates_on_cpu()
+        vllm_cpu.prepare()
     step = int(checkpoint.name.rsplit("-", 1)[1]) if checkpoint else 0
     model = _model(settings)
     trainer = ContraGRPOTrainer(
@@ -118,15 +120,11 @@ def trl_arguments(settings: GrpoSettings, accumulation: int, steps_per_generatio
             "use_vllm": True,
             "vllm_mode": "colocate" if settings.engine == "vllm" else "server",
             "vllm_gpu_memory_utilization": settings.vllm_memory,
-            "vllm_tensor_parallel_size": settings.vllm_tensor_parallel,
             "vllm_max_model_length": settings.max_prompt_tokens + settings.max_response_tokens,
             "vllm_importance_sampling_mode": "token_truncate",  # sequence_mask would drop every long trace
         }
     if settings.engine == "vllm_server":
-        arguments |= {
-            "vllm_server_base_url": settings.vllm_server_url,
-            "generation_kwargs": {"stop": ["[/LOCALS]", "[/TRACE]"], "include_stop_str_in_output": True},
-        }
+        arguments["vllm_server_base_url"] = settings.vllm_server_url
     return arguments
 
 
@@ -241,16 +239,3 @@ class LoggedReward:
     def __call__(self, **columns: Any) -> list[float | None]:
         self._completions = columns["completions"]
         return self._score(**columns)
-
-
-def _allow_weight_updates_on_cpu() -> None:
-    """vLLM's CPU build packs weights when it loads them, so later updates would be ignored; use the plain product instead."""
-    import torch
-
-    if torch.cuda.is_available():
-        return
-    import vllm.model_executor.layers.utils as utils
-
-    utils.dispatch_cpu_unquantized_gemm = lambda layer, remove_weight: setattr(
-        layer, "cpu_linear", torch.nn.functional.linear
-    )

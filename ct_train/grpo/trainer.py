@@ -198,10 +198,15 @@ class _VllmScope:
             if trainer.vllm_mode == "colocate":
                 generate = engine_generate(trainer.vllm_generation.llm, temperature=settings.temperature)
             else:
-                generate = server_generate(trainer.vllm_generation)
+                from trl.generation.vllm_client import VLLMClient
+
+                client = VLLMClient(base_url=settings.vllm_server_url)  # only trl's own pushes weights, from one process
+                generate = server_generate(client, temperature=settings.temperature)
             trainer.vllm_sampler = VllmSampler(
                 generate, codec, max_tokens=settings.max_response_tokens, seed=settings.seed
             )
+        if trainer.vllm_mode == "server":
+            trainer.accelerator.wait_for_everyone()  # until the process that pushes the weights has done so
         # Seeds follow the step, so a resumed run draws what the uninterrupted one would have drawn; each process has its own.
         place = trainer.state.global_step * trainer.accelerator.num_processes + trainer.accelerator.process_index
         trainer.vllm_sampler.drawn = place * 1_000_000

