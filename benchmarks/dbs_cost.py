@@ -26,7 +26,7 @@ from transformers import AutoTokenizer
 from ct_tasks.contra.scoring import partial_score, score_trace
 from ct_tasks.contra.trace import Truth
 from ct_train.cli.grpo import contra_prompt
-from ct_train.dbs import Sampler, Trajectory, beam, generated_tokens, regular
+from ct_train.dbs import Sampler, Trajectory, generated_tokens, mixed
 from ct_train.grpo.data import load_rows, prompt_ids, with_prompts, with_truths
 from ct_train.rollouts.stopping import Codec
 
@@ -53,19 +53,18 @@ def main() -> None:
             return score_trace(trajectory.text, truths[prompt]).r_proc
         return partial_score(trajectory.text, truths[prompt])
 
-    regular(prompts[:2], 2, sampler)  # warm
+    mixed(prompts[:2], 2, 0, sampler, score)  # warm
     found: dict[str, list[dict[str, float]]] = {"8 regular": [], "4 regular + 4 DBS": []}
     for _ in range(options.repeats):
         for name, of in found.items():
             before, began = hits(), time.perf_counter()
-            groups = regular(prompts, 8 if name == "8 regular" else 4, sampler)
-            beams = [] if name == "8 regular" else beam(prompts, 4, sampler, score)
+            groups = mixed(prompts, 8, 0, sampler, score) if name == "8 regular" else mixed(prompts, 4, 4, sampler, score)
             seconds = time.perf_counter() - began
             after = hits()
             asked = after[0] - before[0]
-            rewards = [[score(i, t) for t in group] for part in (groups, beams) for i, group in enumerate(part)]
+            rewards = [[score(i, t) for t in group] for i, group in enumerate(groups)]
             of.append({
-                "seconds": seconds, "tokens": generated_tokens(groups) + generated_tokens(beams),
+                "seconds": seconds, "tokens": generated_tokens(groups),
                 "hit_rate": (after[1] - before[1]) / asked if asked else 0.0,
                 "r_proc": statistics.fmean(x for group in rewards for x in group),
             })  # fmt: skip

@@ -71,7 +71,22 @@ def shares(scores: Sequence[float], texts: Sequence[str]) -> list[int]:
 def beam(prompts: Sequence[Sequence[int]], budget: int, sampler: Sampler, score: Score) -> list[list[Trajectory]]:
     """DBS for every prompt at once: ``budget`` complete trajectories each. All prompts advance block by block together,
     so an engine sees one batch a block."""
-    return _sample(prompts, budget, sampler, score)
+    return _sample(prompts, budget, sampler, score, own=0)
+
+
+def mixed(
+    prompts: Sequence[Sequence[int]], own: int, by_dbs: int, sampler: Sampler, score: Score
+) -> list[list[Trajectory]]:
+    """A group for every prompt: ``own`` regular trajectories, then ``by_dbs`` by DBS, which never see the regular ones.
+
+    Both halves go by the same calls, so an engine's batches stay full; a sampler with ``complete`` draws the regular half
+    by itself, which is cheaper still.
+    """
+    if own and by_dbs and not hasattr(sampler, "complete"):
+        return _sample(prompts, own + by_dbs, sampler, score, own=own)
+    plain = regular(prompts, own, sampler) if own else [[] for _ in prompts]
+    beams = beam(prompts, by_dbs, sampler, score) if by_dbs else [[] for _ in prompts]
+    return [[*a, *b] for a, b in zip(plain, beams, strict=True)]
 
 
 def regular(prompts: Sequence[Sequence[int]], count: int, sampler: Sampler) -> list[list[Trajectory]]:
@@ -79,14 +94,15 @@ def regular(prompts: Sequence[Sequence[int]], count: int, sampler: Sampler) -> l
     once, since nothing is to be decided at block ends; the others go by the same block-by-block calls as ``beam``."""
     complete = getattr(sampler, "complete", None)
     if complete is None:
-        return _sample(prompts, count, sampler, None)
+        return _sample(prompts, count, sampler, lambda *_: 0.0, own=count)
     flat = complete([p for p in prompts for _ in range(count)], [Trajectory() for _ in prompts for _ in range(count)])
     return [flat[i * count : (i + 1) * count] for i in range(len(prompts))]
 
 
 def _sample(
-    prompts: Sequence[Sequence[int]], budget: int, sampler: Sampler, score: Score | None
+    prompts: Sequence[Sequence[int]], budget: int, sampler: Sampler, score: Score, *, own: int
 ) -> list[list[Trajectory]]:
+    """``budget`` slots a prompt, of which the first ``own`` keep what they began."""
     slots = [[Trajectory() for _ in range(budget)] for _ in prompts]
     for _ in range(MAX_BLOCKS):
         live = [(p, s) for p, group in enumerate(slots) for s, t in enumerate(group) if not t.finished]
@@ -95,9 +111,8 @@ def _sample(
         longer = sampler.extend([prompts[p] for p, _ in live], [slots[p][s] for p, s in live])
         for (p, s), trajectory in zip(live, longer, strict=True):
             slots[p][s] = trajectory
-        if score is not None:
-            touched = {p for p, _ in live}
-            slots = [_reallocate(p, group, score) if p in touched else group for p, group in enumerate(slots)]
+        for p in {p for p, s in live if s >= own}:
+            slots[p][own:] = _reallocate(p, slots[p][own:], score)
     return [[t if t.finished else replace(t, finished=True, truncated=True) for t in group] for group in slots]
 
 

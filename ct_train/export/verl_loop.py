@@ -22,7 +22,7 @@ from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetr
 from ct_tasks.contra.scoring import RewardOptions, partial_score, score_trace
 from ct_tasks.contra.trace import Truth
 from ct_tasks.errors import ConfigError
-from ct_train.dbs import Trajectory, beam, regular
+from ct_train.dbs import Trajectory, mixed
 from ct_train.rollouts.stopping import BLOCK_END, TRACE_END, Codec
 from ct_train.rollouts.vllm_sampler import Piece, VllmSampler
 
@@ -102,7 +102,7 @@ class DbsAgentLoop(AgentLoopBase):  # type: ignore[misc]
                 },
             )  # fmt: skip
             ids = list(output.token_ids)
-            return Piece(ids, list(output.log_probs or [0.0] * len(ids)), "length" if len(ids) >= room else "stop")
+            return Piece(ids, list(output.log_probs or [0.0] * len(ids)), "stop")  # the sampler sees where the room ended
 
         async def all_of(prefixes: Sequence[Sequence[int]], room: Sequence[int], seeds: Sequence[int]) -> list[Piece]:
             return list(await asyncio.gather(*(one(p, r, s) for p, r, s in zip(prefixes, room, seeds, strict=True))))
@@ -118,8 +118,7 @@ class DbsAgentLoop(AgentLoopBase):  # type: ignore[misc]
         def group() -> list[Trajectory]:
             sampler = VllmSampler(generate, codec, max_tokens=self.rollout_config.response_length,
                                   seed=random.getrandbits(20))  # fmt: skip
-            plain = regular([prompt], self.regular, sampler)[0] if self.regular else []
             by_dbs = self.group_size - self.regular
-            return [*plain, *(beam([prompt], by_dbs, sampler, score)[0] if by_dbs else [])]
+            return mixed([prompt], self.regular, by_dbs, sampler, score)[0]
 
         return await loop.run_in_executor(_THREADS, group)

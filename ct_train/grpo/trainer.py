@@ -20,7 +20,7 @@ from trl.trainer.utils import RepeatSampler
 
 from ct_tasks.contra.scoring import RewardOptions, partial_score, score_trace
 from ct_tasks.contra.trace import Truth
-from ct_train.dbs import Trajectory, beam, generated_tokens, regular
+from ct_train.dbs import Trajectory, generated_tokens, mixed
 from ct_train.grpo.config import GrpoSettings
 from ct_train.grpo.data import prompt_ids
 from ct_train.grpo.rollout_log import RolloutLog, group_figures
@@ -90,11 +90,9 @@ class ContraGRPOTrainer(GRPOTrainer):  # type: ignore[misc]
             return partial_score(trajectory.text, truths[prompt], options)
 
         with self._sampler() as sampler:
-            plain = regular(ids, self.settings.regular, sampler) if self.settings.regular else [[] for _ in ids]
             by_dbs = size - self.settings.regular
-            beams = beam(ids, by_dbs, sampler, score) if by_dbs else [[] for _ in ids]
-        self.new_tokens = generated_tokens(plain) + generated_tokens(beams)
-        groups = [[*a, *b] for a, b in zip(plain, beams, strict=True)]
+            groups = mixed(ids, self.settings.regular, by_dbs, sampler, score)
+        self.new_tokens = generated_tokens(groups)
         self.halves = (["regular"] * self.settings.regular + ["dbs"] * by_dbs) * len(ids)
         flat = [t for group in groups for t in group]
         self.truncated = [t.truncated for t in flat]

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 import ct_train.dbs as dbs
-from ct_train.dbs import Trajectory, beam, generated_tokens, regular, shares
+from ct_train.dbs import Trajectory, beam, generated_tokens, mixed, regular, shares
 
 
 def test_examples_in_the_docstring():
@@ -123,6 +123,21 @@ def test_prompts_do_not_mix():
 def test_regular_never_moves_a_slot():
     script = Script("axyz", "AXYZ")
     assert texts(regular([[0]], 4, script)) == [["aA", "xX", "yY", "zZ"]]
+
+
+def test_both_halves_share_their_calls_and_nothing_else():
+    """The first two slots are regular: the best of all stands there and takes no slot of the others, nor loses its own."""
+    script = Script("axyi", "aXxE", "A")
+    out = mixed([[0]], 2, 2, script, vowels)
+    assert script.prefixes == [["", "", "", ""], ["a", "x", "i", "i"], ["aa"]]
+    assert texts(out) == [["aaA", "xX", "iE", "iE"]]
+    assert generated_tokens(out) == 9
+
+
+@pytest.mark.parametrize(("own", "by_dbs"), [(4, 0), (0, 4), (1, 3)])
+def test_a_split_of_any_size(own, by_dbs):
+    (group,) = mixed([[0]], own, by_dbs, Script("xaxx", "XXXX"), vowels)
+    assert [t.text for t in group] == ["xX", "aX", "xX", "xX"][:own] + ["aX"] * by_dbs
 
 
 def test_endless_trajectories_are_cut_and_marked():
