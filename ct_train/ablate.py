@@ -78,6 +78,9 @@ class AblateSettings:
         changes = dict(ROWS[row])
         if changes.get("regular", 0) is None:
             changes["regular"] = self.grpo.group_size
+        # Switches are turned beside the base's options; another reward takes none of them.
+        kept = {} if "reward" in changes else self.grpo.reward_options
+        changes["reward_options"] = {**kept, **changes.get("reward_options", {})}
         return dataclasses.replace(self.grpo, output_dir=str(self.folder(row, seed)), seed=seed, **changes)
 
     def folder(self, row: str, seed: int) -> Path:

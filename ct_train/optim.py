@@ -11,19 +11,22 @@ from typing import Any
 import torch
 from torch.optim import AdamW, Muon, Optimizer
 
-from ct_tasks.errors import UnknownNameError
+from ct_tasks.errors import ConfigError, UnknownNameError
 
 OPTIMISERS = ("adamw", "muon")
 SCHEDULES = ("constant", "linear", "cosine", "constant_with_warmup")
 BETAS = (0.9, 0.95)
 
 
-def check(optimizer: str, schedule: str) -> None:
-    """Raises ``UnknownNameError`` for a name that is not known."""
+def check(optimizer: str, schedule: str, *, lora: bool = False) -> None:
+    """Raises ``UnknownNameError`` for a name that is not known, ``ConfigError`` for Muon with new LoRA adapters: trl adds
+    those after the optimiser was built."""
     if optimizer not in OPTIMISERS:
         raise UnknownNameError("optimizer", optimizer, OPTIMISERS)
     if schedule not in SCHEDULES:
         raise UnknownNameError("schedule", schedule, SCHEDULES)
+    if optimizer == "muon" and lora:
+        raise ConfigError("muon trains every weight and would see none of the LoRA adapters; set lora.r=0 or optimizer=adamw")
 
 
 def build(model: torch.nn.Module, name: str, learning_rate: float, weight_decay: float = 0.0) -> Optimizer | None:

@@ -59,7 +59,7 @@ def _sample(settings: GrpoSettings, kept: Path) -> None:
     from ct_train.cli.grpo import contra_prompt
     from ct_train.dbs import regular
     from ct_train.grpo.data import load_rows, prompt_ids, with_prompts, with_truths
-    from ct_train.grpo.run import load_model, load_tokenizer, set_pad
+    from ct_train.models import load_model, load_tokenizer, set_pad
     from ct_train.sft.data import truth_of
     from ct_train.sft.probe import sampler_for
 
@@ -73,7 +73,7 @@ def _sample(settings: GrpoSettings, kept: Path) -> None:
     rows = rows[: settings.max_steps * settings.prompts_per_rollout]
     torch.manual_seed(settings.seed)
     sampler = sampler_for(
-        load_model(settings.model, bf16=settings.bf16).eval(), tokenizer, settings.max_response_tokens
+        load_model(settings.model, bf16=settings.bf16, whole=False).eval(), tokenizer, settings.max_response_tokens
     )
     lines = []
     for begin in range(0, len(rows), settings.prompts_per_rollout):

@@ -19,14 +19,14 @@ from pathlib import Path
 from ct_tasks.contra.trace import Truth
 from ct_tasks.options import TaskOptions
 from ct_train import config
-from ct_train.grpo.checks import refuse_split_engine
+from ct_train.grpo.checks import refuse_few_rows, refuse_split_engine
 from ct_train.grpo.config import GrpoSettings
 
 SETTINGS = GrpoSettings  # how `python -m ct_tasks validate` checks a config of this command
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", type=Path, help="YAML file with the settings")
-    parser.add_argument("--fresh", action="store_true", help="do not go on from a checkpoint")
+    parser.add_argument("--fresh", action="store_true", help="begin again; what is in output_dir moves into before-fresh-N there")
     parser.add_argument(
         "--dry-run",
         action="store_true",
@@ -44,6 +44,7 @@ def main(args: argparse.Namespace) -> int:
         from ct_train.grpo.plan import plan
 
         rows = load_rows(settings.data, settings.limit)
+        refuse_few_rows(len(rows), settings)
         print(json.dumps(plan(settings, schedule, len(rows)), indent=1))
         return 0
     config.keep(settings, Path(settings.output_dir))

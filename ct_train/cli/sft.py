@@ -22,7 +22,7 @@ SETTINGS = SftSettings  # how `python -m ct_tasks validate` checks a config of t
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", type=Path, help="YAML file with the settings")
-    parser.add_argument("--fresh", action="store_true", help="do not go on from a checkpoint")
+    parser.add_argument("--fresh", action="store_true", help="begin again; what is in output_dir moves into before-fresh-N there")
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="settings that replace those of the file")
 
 

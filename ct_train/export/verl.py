@@ -63,7 +63,7 @@ def write(rows: Sequence[Mapping[str, Any]], out: Path, settings: GrpoSettings, 
     reward.write_text(REWARD)
     loop.write_text(yaml.safe_dump([{
         "name": AGENT, "_target_": "ct_train.export.verl_loop.DbsAgentLoop",
-        "group_size": settings.group_size, "regular": settings.regular,
+        "group_size": settings.group_size, "regular": settings.regular, **settings.beam_options(),
     }], sort_keys=False))  # fmt: skip
     script.write_text(launch(settings, out, gpus, nodes))
     script.chmod(0o755)

@@ -42,14 +42,17 @@ _GROUPS: dict[str, _Group] = {}
 
 
 class DbsAgentLoop(AgentLoopBase):  # type: ignore[misc]
-    """``group_size`` and ``regular`` come from ``agent_loop.yaml`` and must agree with ``rollout.n``.
+    """``group_size``, ``regular`` and the reward's switches come from ``agent_loop.yaml``; ``group_size`` is ``rollout.n``.
 
     Raises ``ConfigError`` when they do not, or when verl gives no ``session_id``.
     """
 
-    def __init__(self, *args: Any, group_size: int, regular: int, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, group_size: int, regular: int, rcc: bool = True, ccw: bool = True, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.group_size, self.regular = group_size, regular
+        self.options = RewardOptions(rcc=rcc, ccw=ccw)
         if self.rollout_config.n != group_size:
             raise ConfigError(f"agent_loop.yaml says group_size {group_size}, verl says rollout.n {self.rollout_config.n}; "
                               "make them equal")
@@ -112,8 +115,8 @@ class DbsAgentLoop(AgentLoopBase):  # type: ignore[misc]
 
         def score(_: int, trajectory: Trajectory) -> float:
             if trajectory.finished:
-                return score_trace(trajectory.text, truth, RewardOptions()).r_proc
-            return partial_score(trajectory.text, truth)
+                return score_trace(trajectory.text, truth, self.options).r_proc
+            return partial_score(trajectory.text, truth, self.options)
 
         def group() -> list[Trajectory]:
             sampler = VllmSampler(generate, codec, max_tokens=self.rollout_config.response_length,

@@ -11,6 +11,7 @@ from ct_tasks.contra.trace import Block, Truth, render
 from ct_tasks.errors import ConfigError
 from ct_train.grpo.config import GrpoSettings
 from ct_train.grpo.data import Row
+from ct_train.models import split_by
 from ct_train.rewards import build
 from ct_train.rewards.base import Sample
 
@@ -18,12 +19,27 @@ ROWS = 8
 
 
 def refuse_split_engine(settings: GrpoSettings) -> None:
-    """``vllm_tensor_parallel`` is for verl's export: here each process has a vLLM of its own, since what DBS asks for differs
-    from process to process. Raises ``ConfigError``."""
+    """What DBS asks of an engine differs from process to process, so processes cannot sample in step from one split model.
+
+    ``vllm_tensor_parallel`` is for verl's export: here each process has a vLLM of its own. Raises ``ConfigError``.
+    """
     if settings.vllm_tensor_parallel > 1:
         raise ConfigError(
             f"vllm_tensor_parallel {settings.vllm_tensor_parallel}: a rollout engine over several GPUs runs as a server "
             "(trl vllm-serve --model ... --tensor-parallel-size ...); set engine to vllm_server and vllm_tensor_parallel to 1"
+        )
+    if settings.engine in ("transformers", "static") and split_by() == "FSDP":
+        raise ConfigError(
+            f"engine {settings.engine} cannot sample from a model that FSDP splits; set engine to vllm or vllm_server"
+        )
+
+
+def refuse_few_rows(rows: int, settings: GrpoSettings) -> None:
+    """trl drops a rollout that is not full, so with too few rows it would take no step. Raises ``ConfigError``."""
+    if rows < settings.prompts_per_rollout:
+        raise ConfigError(
+            f"{rows} usable rows are fewer than prompts_per_rollout {settings.prompts_per_rollout}, so no step would be taken; "
+            "lower prompts_per_rollout and prompts_per_update, or give more rows"
         )
 
 

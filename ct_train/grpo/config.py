@@ -75,6 +75,11 @@ class GrpoSettings:
     vllm_tensor_parallel: int = 1
     vllm_server_url: str = "http://127.0.0.1:8000"
 
+    def beam_options(self) -> dict[str, bool]:
+        """The run's own switches as far as they change what a partial trajectory is worth to DBS; defaults for other rewards."""
+        own = self.reward_options if self.reward == "codethinker" else {}
+        return {name: bool(own[name]) for name in ("rcc", "ccw") if name in own}
+
     def check(self, world_size: int = 1) -> Schedule:
         """Refuse what cannot work, with what to change. Returns the batch arithmetic. Raises ``ConfigError``."""
         for name in ("model", "data", "output_dir"):
@@ -82,7 +87,7 @@ class GrpoSettings:
                 raise ConfigError(f"grpo needs {name}: set it in the config or with {name}=...")
         if self.engine not in ENGINES:
             raise UnknownNameError("engine", self.engine, ENGINES)
-        optim.check(self.optimizer, self.schedule)
+        optim.check(self.optimizer, self.schedule, lora=self.lora.r > 0 and not self.adapter)
         build(self.reward, self.reward_options)
         if self.group_size < 2:
             raise ConfigError(f"group_size {self.group_size}: the advantage is relative to a group, so at least 2")

@@ -11,17 +11,18 @@ from ct_train.grpo.config import GrpoSettings, Schedule
 def plan(settings: GrpoSettings, schedule: Schedule, rows: int) -> dict[str, Any]:
     """Steps, rollouts and an estimate of memory in GiB a process.
 
-    Memory: weights and gradients in the training precision, AdamW's two moments and the master copy in fp32 for what is
-    trained, the largest logits tensor (batch x response x vocabulary, fp32, twice); vLLM's share of the GPU where it is
+    Memory: weights (fp32 where all of them are trained), gradients and AdamW's two moments in fp32 for what is trained, the
+    largest logits tensor (batch x response x vocabulary, fp32, twice); vLLM's share of the GPU where it is
     colocated. FSDP and ZeRO-3 divide weights and trained by the number of processes. Activations depend on the kernel and
     are not in it.
     """
-    per_rollout = min(settings.prompts_per_rollout, rows)
-    updates = math.ceil(rows * settings.epochs / settings.prompts_per_update)
+    # trl drops what does not fill a rollout at the end of an epoch; the next epoch has another order.
+    each = rows // settings.prompts_per_rollout * (settings.prompts_per_rollout // settings.prompts_per_update)
+    updates = math.ceil(each * settings.epochs)
     found: dict[str, Any] = {
         "rows": rows,
         "updates": settings.max_steps if settings.max_steps > 0 else updates,
-        "prompts_per_rollout": per_rollout,
+        "prompts_per_rollout": settings.prompts_per_rollout,
         "completions_per_rollout": settings.prompts_per_rollout * settings.group_size,
         "regular_per_group": settings.regular,
         "dbs_per_group": settings.group_size - settings.regular,
@@ -33,14 +34,16 @@ def plan(settings: GrpoSettings, schedule: Schedule, rows: int) -> dict[str, Any
         found["memory"] = f"no config of {settings.model}, here or on the hub, so the model's size is not known"
         return found
     count, vocabulary, hidden, layers = size
-    trained = count if settings.lora.r == 0 else 2 * settings.lora.r * hidden * layers * 7 * 2
-    width = 2 if settings.bf16 else 4
+    whole = settings.lora.r == 0 and not settings.adapter
+    width = 2 if settings.bf16 and not whole else 4
+    # Beyond the weights: gradients and two moments in fp32, and for adapters their own weights.
+    trained = 12 * count if whole else 16 * 2 * settings.lora.r * hidden * layers * 7 * 2
     logits = 2 * settings.completions_per_device * settings.max_response_tokens * vocabulary * 4
     gib = 2**30
     found["parameters"] = count
     found["memory_gib"] = {
         "weights": round(count * width / gib, 2),
-        "trained": round(trained * (width + 12) / gib, 2),
+        "trained": round(trained / gib, 2),
         "logits": round(logits / gib, 2),
     }
     if settings.engine == "vllm":

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ct_tasks.contra.trace import Truth
-from ct_tasks.errors import ConfigError
-from ct_train.grpo.checks import refuse_split_engine, refuse_ties, refuse_without_template
-from ct_train.grpo.config import GrpoSettings, LoraSettings
+from ct_train.checkpoints import generated_before, last_checkpoint, refuse_mixed_folder, set_aside
+from ct_train.grpo.checks import refuse_few_rows, refuse_split_engine, refuse_ties, refuse_without_template
+from ct_train.grpo.config import GrpoSettings
 from ct_train.grpo.data import load_rows, with_prompts, with_truths
+from ct_train.models import load_model, load_tokenizer, lora_config, precision, set_pad
 from ct_train.rewards.batch import BatchScorer, trl_reward
 
 COLUMNS = ("prompt", "truth", "id", "questions")
@@ -30,7 +31,8 @@ def train(settings: GrpoSettings, prompt: Callable[[Truth], str], *, resume: boo
     scorer = BatchScorer(settings.reward, settings.reward_options)
     output = Path(settings.output_dir)
     checkpoint = last_checkpoint(output) if resume else None
-    refuse_mixed_folder(output, settings.lora.r)
+    if resume:
+        refuse_mixed_folder(output, settings.lora.r)
     rows = with_truths(rows, segmentation=settings.segmentation, questions=settings.reward == "execverify")
 
     refuse_ties(rows, settings.reward, settings.reward_options)
@@ -49,6 +51,7 @@ def train(settings: GrpoSettings, prompt: Callable[[Truth], str], *, resume: boo
         tokenizer.chat_template = None
     set_pad(tokenizer)
     rows = with_prompts(rows, tokenizer, prompt, settings.max_prompt_tokens)
+    refuse_few_rows(len(rows), settings)
     kept = [{k: row.get(k) for k in COLUMNS if k in row or k == "id"} for row in rows]
     arguments = GRPOConfig(**trl_arguments(settings, schedule.accumulation, schedule.steps_per_generation))
     if settings.engine.startswith("vllm"):
@@ -68,6 +71,8 @@ def train(settings: GrpoSettings, prompt: Callable[[Truth], str], *, resume: boo
     )
     trainer.generated = generated_before(checkpoint)
     if trainer.is_world_process_zero():
+        if not resume:
+            set_aside(output)
         trainer.rollout_log.cut(from_step=step)
     reward = trainer.reward_funcs[0]
     reward.attach(trainer)
@@ -128,96 +133,13 @@ def trl_arguments(settings: GrpoSettings, accumulation: int, steps_per_generatio
     return arguments
 
 
-def last_checkpoint(folder: Path) -> Path | None:
-    """The newest complete checkpoint; one whose trainer state is missing was cut off while it was written."""
-    found = [p for p in folder.glob("checkpoint-*") if (p / "trainer_state.json").is_file()]
-    return max(found, key=lambda p: int(p.name.rsplit("-", 1)[1]), default=None)
-
-
-def generated_before(checkpoint: Path | None) -> int:
-    """Tokens that a run had generated when it wrote ``checkpoint``: every step is logged, the last count is the checkpoint's."""
-    if checkpoint is None:
-        return 0
-    logged, name = json.loads((checkpoint / "trainer_state.json").read_text())["log_history"], "rollout/generated_tokens"
-    return int(next((h[name] for h in reversed(logged) if name in h), 0))
-
-
-def set_pad(tokenizer: Any) -> None:
-    """A pad token of its own: with pad equal to end-of-sequence, masking pads would mask the end that is to be learnt."""
-    if tokenizer.pad_token_id is not None and tokenizer.pad_token_id != tokenizer.eos_token_id:
-        return
-    known = tokenizer.get_vocab()
-    for candidate in ("<|endoftext|>", "<pad>", "<|pad|>", "<|finetune_right_pad_id|>", "<unk>"):
-        if candidate in known and known[candidate] != tokenizer.eos_token_id:
-            tokenizer.pad_token = candidate
-            return
-    raise ConfigError(
-        f"the tokenizer of {tokenizer.name_or_path} has no pad token apart from end-of-sequence; add one to it and save it"
-    )
-
-
-def refuse_mixed_folder(output: Path, lora_rank: int) -> None:
-    """Raises ``ConfigError`` where ``output`` holds checkpoints of the other kind (adapters or full models): transformers
-    would resume from them with no more than a warning."""
-    adapter = any(output.glob("checkpoint-*/adapter_model.safetensors"))
-    whole = any(output.glob("checkpoint-*/model*.safetensors"))
-    if (adapter and lora_rank == 0) or (whole and lora_rank > 0):
-        kind = "LoRA adapters" if adapter else "full models"
-        raise ConfigError(
-            f"{output} holds checkpoints of {kind}, which this run cannot resume; give a fresh output_dir"
-        )
-
-
-def precision(bf16: bool) -> dict[str, Any]:
-    """Arguments of every trainer. transformers refuses bf16 on a CPU unless told that there is no accelerator."""
-    import torch
-
-    return {"bf16": bf16, "use_cpu": not torch.accelerator.is_available()}
-
-
-def load_tokenizer(name: str, **options: Any) -> Any:
-    """A model's tokenizer. Loaded before the model, so a model that is not there is told here: raises ``ConfigError``."""
-    from transformers import AutoTokenizer
-
-    try:
-        return AutoTokenizer.from_pretrained(name, **options)
-    except (OSError, ValueError) as error:
-        cause = str(error).strip().splitlines()[0][:200]
-        raise ConfigError(
-            f"the model {name} cannot be loaded ({cause}); name a folder that holds one, or connect to the hub: model=..."
-        ) from error
-
-
-def load_model(name: str, *, bf16: bool) -> Any:
-    """A causal language model in bfloat16 or float32."""
-    import torch
-    from transformers import AutoModelForCausalLM
-
-    return AutoModelForCausalLM.from_pretrained(name, dtype=torch.bfloat16 if bf16 else torch.float32)
-
-
 def _model(settings: GrpoSettings) -> Any:
-    model = load_model(settings.model, bf16=settings.bf16)
+    model = load_model(settings.model, bf16=settings.bf16, whole=settings.lora.r == 0 and not settings.adapter)
     if not settings.adapter:
         return model
     from peft import PeftModel
 
     return PeftModel.from_pretrained(model, settings.adapter, is_trainable=True)
-
-
-def lora_config(lora: LoraSettings) -> Any:
-    """peft's configuration; None where every weight is trained."""
-    if lora.r == 0:
-        return None
-    from peft import LoraConfig
-
-    return LoraConfig(
-        r=lora.r,
-        lora_alpha=lora.alpha,
-        lora_dropout=lora.dropout,
-        target_modules=lora.target_modules,
-        task_type="CAUSAL_LM",
-    )
 
 
 class LoggedReward:

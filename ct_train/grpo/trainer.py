@@ -82,7 +82,7 @@ class ContraGRPOTrainer(GRPOTrainer):  # type: ignore[misc]
         rows = self.rows[::size]
         ids = [prompt_ids(self.processing_class, p) for p in prompts[::size]]
         truths = [_truth(row["truth"]) for row in rows]
-        options = _partial_options(self.settings)
+        options = RewardOptions(**self.settings.beam_options())
 
         def score(prompt: int, trajectory: Trajectory) -> float:
             if trajectory.finished:
@@ -138,16 +138,8 @@ def _truth(text: str) -> Truth:
     return Truth.from_json(json.loads(text))
 
 
-def _partial_options(settings: GrpoSettings) -> RewardOptions:
-    """DBS scores by R_proc under the run's own switches; other rewards' runs use the defaults."""
-    if settings.reward != "codethinker":
-        return RewardOptions()
-    known = {k: v for k, v in settings.reward_options.items() if k in ("rcc", "ccw")}
-    return RewardOptions(**known)
-
-
 class _ModelScope:
-    """The policy in eval mode, gathered under ZeRO or FSDP, for as long as a rollout samples from it."""
+    """The policy in eval mode, gathered under ZeRO-3, for as long as a rollout samples from it."""
 
     def __init__(self, trainer: ContraGRPOTrainer) -> None:
         self.trainer = trainer

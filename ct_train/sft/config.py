@@ -60,7 +60,7 @@ class SftSettings:
         for name in ("model", "data", "output_dir"):
             if not getattr(self, name):
                 raise ConfigError(f"sft needs {name}: set it in the config or with {name}=...")
-        optim.check(self.optimizer, self.schedule)
+        optim.check(self.optimizer, self.schedule, lora=self.lora.r > 0)
         for name in ("batch_size", "accumulation", "max_tokens", "keep_checkpoints"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} {getattr(self, name)} must be at least 1")

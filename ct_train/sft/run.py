@@ -8,18 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from ct_tasks.contra.trace import Truth
-from ct_tasks.errors import DataError
+from ct_tasks.errors import ConfigError, DataError
+from ct_train.checkpoints import last_checkpoint, refuse_mixed_folder, set_aside
 from ct_train.grpo.checks import refuse_without_template
 from ct_train.grpo.data import prompt_ids
-from ct_train.grpo.run import (
-    last_checkpoint,
-    load_model,
-    load_tokenizer,
-    lora_config,
-    precision,
-    refuse_mixed_folder,
-    set_pad,
-)
+from ct_train.models import load_model, load_tokenizer, lora_config, precision, set_pad, split_by
 from ct_train.sft.config import SftSettings
 from ct_train.sft.data import complete, load_rows, tokenize, truth_of
 
@@ -33,7 +26,10 @@ def train(settings: SftSettings, prompt: Callable[[Truth], str], *, resume: bool
     rows = load_rows(settings.data, settings.limit)
     held_out = load_rows(settings.eval_data, settings.eval_limit) if settings.eval_data else []
     output = Path(settings.output_dir)
-    refuse_mixed_folder(output, settings.lora.r)
+    if settings.probe and (how := split_by()):
+        raise ConfigError(f"probe samples from the model, which {how} splits over the processes; set probe=0")
+    if resume:
+        refuse_mixed_folder(output, settings.lora.r)
     checkpoint = last_checkpoint(output) if resume else None
     rows = complete(rows, prompt, settings.segmentation)
     held_out = complete(held_out, prompt, settings.segmentation) if held_out else []
@@ -57,7 +53,7 @@ def train(settings: SftSettings, prompt: Callable[[Truth], str], *, resume: bool
     checked = tokenize(held_out, tokenizer, settings.max_tokens) if held_out else None
     if len(learned) < len(rows):
         print(f"sft: {len(rows) - len(learned)} of {len(rows)} rows are longer than max_tokens and left out")
-    model = load_model(settings.model, bf16=settings.bf16)
+    model = load_model(settings.model, bf16=settings.bf16, whole=settings.lora.r == 0)
     trainer = ContraSFTTrainer(
         model=model,
         args=SFTConfig(**trl_arguments(settings)),
@@ -67,13 +63,17 @@ def train(settings: SftSettings, prompt: Callable[[Truth], str], *, resume: bool
         peft_config=lora_config(settings.lora),
         optimizers=(optim.build(model, settings.optimizer, settings.learning_rate, settings.weight_decay), None),
     )
+    if not resume and trainer.is_world_process_zero():
+        set_aside(output)
     if settings.probe:
         trainer.add_callback(_probe_callback(trainer, settings, tokenizer, held_out))
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     final = output / "final"
     trainer.save_model(str(final))
+    if not trainer.is_world_process_zero():
+        return final
     tokenizer.save_pretrained(str(final))
-    if settings.lora.r and settings.merge and trainer.is_world_process_zero():
+    if settings.lora.r and settings.merge:
         merge(settings.model, final, output / "merged", tokenizer)
     (output / "history.json").write_text(json.dumps(trainer.state.log_history, indent=1) + "\n")
     return final

@@ -47,6 +47,9 @@ def test_rows_are_the_switches_of_table_2():
     assert {row: m.reward_options for row, m in made.items() if m.reward_options} == {
         "without_prm": {"prm": False}, "without_rcc": {"rcc": False}, "without_orm": {"orm": False}, "without_ccw": {"ccw": False}, "outcome_without_dbs": {"prm": False}}
     assert len({m.output_dir for m in made.values()}) == len(made)
+    half = settings(grpo=dataclasses.replace(settings().grpo, reward_options={"alpha": 0.5}))
+    assert half.run_settings("without_prm", 0).reward_options == {"alpha": 0.5, "prm": False}
+    assert half.run_settings("execverify", 0).reward_options == {}
 
 
 def test_intervals_are_students():

@@ -30,7 +30,7 @@ BASE = {"model": "m", "data": "d", "output_dir": "o"}
     [
         ({"model": ""}, ConfigError, "needs model"), ({"reward": "codethink"}, UnknownNameError, "did you mean codethinker"), ({"reward_options": {"alhpa": 1}}, UnknownNameError, "alpha"), ({"group_size": 1}, ConfigError, "at least 2"),
         ({"regular": 9}, ConfigError, "between 0 and group_size 8"), ({"completions_per_device": 7}, ConfigError, "one of"), ({"prompts_per_rollout": 100}, ConfigError, "set prompts_per_rollout to 128"),
-        ({"engine": "vlm"}, UnknownNameError, "did you mean vllm"), ({"save_steps": 3}, ConfigError, "set save_steps to"),
+        ({"engine": "vlm"}, UnknownNameError, "did you mean vllm"), ({"save_steps": 3}, ConfigError, "set save_steps to"), ({"optimizer": "muon"}, ConfigError, "set lora.r=0 or optimizer=adamw"),
     ],
 )
 def test_bad_settings_are_refused_with_what_to_change(change, error, match):

@@ -71,6 +71,13 @@ def test_the_launch_script_has_the_settings_of_the_run(verl):
     assert subprocess.run(["bash", "-n", str(verl / "train.sh")], check=False).returncode == 0
 
 
+def test_the_beam_is_scored_by_the_switches_of_the_run(tmp_path):
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    assert main(["export", "verl", "--out", str(tmp_path), f"data={tmp_path / 'rows.jsonl'}", "model=m", "reward_options.rcc=false", "reward_options.alpha=0.5"]) == 0
+    (loop,) = yaml.safe_load((tmp_path / "agent_loop.yaml").read_text())
+    assert {k: v for k, v in loop.items() if k not in ("name", "_target_")} == {"group_size": 8, "regular": 4, "rcc": False}
+
+
 def test_llamafactory_files(llamafactory):
     info = json.loads((llamafactory / "dataset_info.json").read_text())["contra"]
     turns = json.loads((llamafactory / info["file_name"]).read_text())[1]["conversations"]

@@ -32,7 +32,7 @@ def world(tmp_path_factory):
 @pytest.mark.parametrize(
     ("change", "error", "match"),
     [
-        ({"model": ""}, ConfigError, "needs model"), ({"optimizer": "muonn"}, UnknownNameError, "did you mean muon"), ({"schedule": "cosin"}, UnknownNameError, "cosine"), ({"batch_size": 0}, ConfigError, "batch_size"),
+        ({"model": ""}, ConfigError, "needs model"), ({"optimizer": "muon"}, ConfigError, "lora.r=0"), ({"optimizer": "muonn"}, UnknownNameError, "did you mean muon"), ({"schedule": "cosin"}, UnknownNameError, "cosine"), ({"batch_size": 0}, ConfigError, "batch_size"),
         ({"probe": 4}, ConfigError, "eval_data"), ({"epochs": 0.0}, ConfigError, "train nothing"), ({"eval_data": "x", "eval_steps": 0}, ConfigError, "eval_steps"),
     ],
 )
