@@ -70,11 +70,13 @@ def main() -> None:
             })  # fmt: skip
             print(name, {k: round(v, 3) for k, v in of[-1].items()}, flush=True)
     means = {name: {k: round(statistics.fmean(r[k] for r in runs), 3) for k in runs[0]} for name, runs in found.items()}
+    for name, runs in found.items():  # what else a machine does makes a run slower, never faster
+        means[name]["seconds_fastest"] = round(min(r["seconds"] for r in runs), 3)
     plain, dbs = means["8 regular"], means["4 regular + 4 DBS"]
     figures = {
         "command": f"python benchmarks/dbs_cost.py MODEL ROWS --engine {options.engine} --prompts {options.prompts} --max-tokens {options.max_tokens}",
         "date": date.today().isoformat(), "machine": f"{os.cpu_count()} cores, {platform.machine()}", "repeats": options.repeats, **means,
-        "wall_ratio": round(dbs["seconds"] / plain["seconds"], 3), "token_ratio": round(dbs["tokens"] / plain["tokens"], 3),
+        "wall_ratio": round(dbs["seconds_fastest"] / plain["seconds_fastest"], 3), "token_ratio": round(dbs["tokens"] / plain["tokens"], 3),
     }  # fmt: skip
     print(json.dumps(figures, indent=1))
     if options.out:
