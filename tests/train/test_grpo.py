@@ -136,12 +136,12 @@ from tests.train import tiny
 from ct_train.grpo.config import GrpoSettings, LoraSettings
 from ct_train.grpo.run import train
 folder = Path({model!r})
+import torch  # transformers 5.17, which vLLM asks for, restores several processes to "cpu:0", a place that torch does not know
+torch.serialization.register_package(5, lambda storage: None, lambda storage, place: storage if place.startswith("cpu:") else None)
 if {engine!r} == "vllm_server":  # trl pushes weights over NCCL, which a CPU has not: the server keeps those of the start
     import trl.generation.vllm_generation as generation
     generation.VLLMClient.init_communicator = lambda self, device: None
     generation.VLLMGeneration.sync_weights = lambda self: None
-    import torch  # and the transformers that vLLM asks for restores to "cpu:0", a place that torch does not know
-    torch.serialization.register_package(5, lambda storage: None, lambda storage, place: storage if place.startswith("cpu:") else None)
 train(GrpoSettings(model=str(folder), chat=False, data=str(folder / "data.jsonl"), output_dir={out!r}, prompts_per_rollout=2, prompts_per_update=2, completions_per_device=4, group_size=4, regular=2, engine={engine!r},
       learning_rate=1e-4, max_steps=8, max_prompt_tokens=64, max_response_tokens=200, lora=LoraSettings(r=0), bf16=False, gradient_checkpointing=False, save_steps=2, report_to="none", vllm_server_url={url!r}), tiny.prompt_of)
 """
