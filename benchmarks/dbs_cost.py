@@ -23,10 +23,10 @@ from typing import Any
 
 from transformers import AutoTokenizer
 
-from ct_tasks.contra.scoring import partial_score, score_trace
+from ct_tasks.contra.scoring import RewardOptions
 from ct_tasks.contra.trace import Truth
 from ct_train.cli.grpo import contra_prompt
-from ct_train.dbs import Sampler, Trajectory, generated_tokens, mixed
+from ct_train.dbs import Sampler, Trajectory, generated_tokens, mixed, worth
 from ct_train.grpo.data import load_rows, prompt_ids, with_prompts, with_truths
 from ct_train.rollouts.stopping import Codec
 
@@ -49,9 +49,7 @@ def main() -> None:
     sampler, hits = build(options, Codec.of(tokenizer), max(map(len, prompts)))
 
     def score(prompt: int, trajectory: Trajectory) -> float:
-        if trajectory.finished:
-            return score_trace(trajectory.text, truths[prompt]).r_proc
-        return partial_score(trajectory.text, truths[prompt])
+        return worth(trajectory, truths[prompt], RewardOptions())
 
     mixed(prompts[:2], 2, 0, sampler, score)  # warm
     found: dict[str, list[dict[str, float]]] = {"8 regular": [], "4 regular + 4 DBS": []}

@@ -15,6 +15,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from ct_tasks.contra.scoring import RewardOptions, partial_score, score_trace
+from ct_tasks.contra.trace import Truth
+
 MAX_BLOCKS = 256  # a trajectory of more blocks than this is cut; no program of the benchmarks comes near
 
 
@@ -40,7 +43,14 @@ class Sampler(Protocol):
 
 
 Score = Callable[[int, Trajectory], float]
-"""Worth of a trajectory of prompt ``i``: the partial score, or the final R_proc once it is finished."""
+"""Worth of a trajectory of prompt ``i``."""
+
+
+def worth(trajectory: Trajectory, truth: Truth, options: RewardOptions) -> float:
+    """The partial score, or the final R_proc once the trajectory is finished."""
+    if trajectory.finished:
+        return score_trace(trajectory.text, truth, options).r_proc
+    return partial_score(trajectory.text, truth, options)
 
 
 def shares(scores: Sequence[float], texts: Sequence[str]) -> list[int]:

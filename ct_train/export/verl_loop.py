@@ -19,10 +19,10 @@ from uuid import uuid4
 
 from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetrics, AgentLoopOutput
 
-from ct_tasks.contra.scoring import RewardOptions, partial_score, score_trace
+from ct_tasks.contra.scoring import RewardOptions
 from ct_tasks.contra.trace import Truth
 from ct_tasks.errors import ConfigError
-from ct_train.dbs import Trajectory, mixed
+from ct_train.dbs import Trajectory, mixed, worth
 from ct_train.rollouts.stopping import BLOCK_END, TRACE_END, Codec
 from ct_train.rollouts.vllm_sampler import Piece, VllmSampler
 
@@ -114,9 +114,7 @@ class DbsAgentLoop(AgentLoopBase):  # type: ignore[misc]
             return asyncio.run_coroutine_threadsafe(all_of(prefixes, room, seeds), loop).result()
 
         def score(_: int, trajectory: Trajectory) -> float:
-            if trajectory.finished:
-                return score_trace(trajectory.text, truth, self.options).r_proc
-            return partial_score(trajectory.text, truth, self.options)
+            return worth(trajectory, truth, self.options)
 
         def group() -> list[Trajectory]:
             sampler = VllmSampler(generate, codec, max_tokens=self.rollout_config.response_length,

@@ -18,9 +18,9 @@ from trl import GRPOTrainer
 from trl.models.utils import unwrap_model_for_generation
 from trl.trainer.utils import RepeatSampler
 
-from ct_tasks.contra.scoring import RewardOptions, partial_score, score_trace
+from ct_tasks.contra.scoring import RewardOptions
 from ct_tasks.contra.trace import Truth
-from ct_train.dbs import Trajectory, generated_tokens, mixed
+from ct_train.dbs import Trajectory, generated_tokens, mixed, worth
 from ct_train.grpo.config import GrpoSettings
 from ct_train.grpo.data import prompt_ids
 from ct_train.grpo.rollout_log import RolloutLog, group_figures
@@ -85,9 +85,7 @@ class ContraGRPOTrainer(GRPOTrainer):  # type: ignore[misc]
         options = RewardOptions(**self.settings.beam_options())
 
         def score(prompt: int, trajectory: Trajectory) -> float:
-            if trajectory.finished:
-                return score_trace(trajectory.text, truths[prompt], options).r_proc
-            return partial_score(trajectory.text, truths[prompt], options)
+            return worth(trajectory, truths[prompt], options)
 
         with self._sampler() as sampler:
             by_dbs = size - self.settings.regular
