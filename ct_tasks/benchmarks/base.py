@@ -57,7 +57,8 @@ class Answer:
     item: Item
     text: str
     extracted: bool = False
-    truncated: bool | None = None  # True where the backend said that the length limit cut it
+    truncated: bool | None = None  # True where the backend said that the length limit cut it, False where it said otherwise
+    thinking: bool = False  # the prompt ended inside a thinking part that its template had opened
     extra: Mapping[str, Any] = field(default_factory=dict)  # e.g. {"program": ...} from official CRUXEval-X files
 
 

@@ -19,7 +19,7 @@ PASS_AT = (1, 2, 5, 10, 20, 50, 100)
 
 def declared(domain: str, repeats: int, name: str = "") -> list[dict[str, Any]]:
     """``metric_list`` of a task of this domain."""
-    names = ["acc", "acc_official", *SHARES, "tokens_out"]
+    names = ["acc", "acc_flexible", "acc_official", *SHARES, "tokens_out"]
     if domain in ("output", "input"):
         names += TRACE
     if repeats > 1:
@@ -44,10 +44,11 @@ def of_document(rows: Sequence[Mapping[str, Any]], repeats: int) -> dict[str, An
     found: dict[str, Any] = {"acc": statistics.fmean(right)} if right else {}
     for share in SHARES:
         found[share] = statistics.fmean(row["status"] == share for row in rows)
-    official = [row["acc_official"] for row in rows if row.get("acc_official") is not None]
-    if official:
-        found["acc_official"] = statistics.fmean(official)
-    fixed = {"acc", "status", "answer", "acc_official", "reason", "detail"}
+    for name in ("acc_flexible", "acc_official"):
+        read = [row[name] for row in rows if row.get(name) is not None and row["status"] != "harness_error"]
+        if read:
+            found[name] = statistics.fmean(read)
+    fixed = {"acc", "acc_flexible", "acc_official", "status", "status_flexible", "answer", "answer_flexible", "reason", "detail"}
     for name in dict.fromkeys(key for row in rows for key in row if key not in fixed):
         values = [float(row[name]) for row in rows if isinstance(row.get(name), (int, float))]
         if values:
