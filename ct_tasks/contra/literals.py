@@ -115,9 +115,9 @@ class _Reader:
             named[keyword.arg] = self.read(keyword.value)
         if name == "defaultdict":  # its first argument is a factory, which is a name
             args = args[1:]
-        given = [self.read(a) for a in args]
+        given: list[Any] = [self.read(a) for a in args]
         if name == "range":
-            given = [range(*given)]  # type: ignore[call-overload]
+            given = [range(*given)]
         self._spend(sum(len(value) for value in given if isinstance(value, (*_CONTAINERS, range))))
         return allowed[name](*given, **named)
 
@@ -138,7 +138,7 @@ def _hashable(keys: Sequence[object]) -> Sequence[Hashable]:
                 groups.setdefault(found, set()).add(dump(key))
         if any(len(texts) > MAX_COLLISIONS for texts in groups.values()):
             raise LiteralError(f"more than {MAX_COLLISIONS} different keys with one hash")
-    return keys  # type: ignore[return-value]
+    return keys
 
 
 def _special_float(text: object = 0.0) -> float:

@@ -127,7 +127,9 @@ def _is_namedtuple(kind: type) -> bool:
     if len(bases) != 1 or bases[0] is not tuple:
         return False
     # Looking a name up would compare it with keys of the program's own making.
-    return any(type(key) is str and key == "_fields" and type(held) is tuple for key, held in _NAMESPACE.__get__(kind).items())
+    return any(
+        type(key) is str and key == "_fields" and type(held) is tuple for key, held in _NAMESPACE.__get__(kind).items()
+    )
 
 
 def type_name(value: object) -> str:
