@@ -7,6 +7,27 @@ so would an attribute of it.
 from __future__ import annotations
 
 import math
+from builtins import (  # noqa: UP029 - names of our own, which a program that patches the built-ins does not reach
+    any,
+    bool,
+    bytes,
+    complex,
+    dict,
+    float,
+    frozenset,
+    id,
+    int,
+    issubclass,
+    iter,
+    len,
+    list,
+    max,
+    range,
+    set,
+    str,
+    tuple,
+    type,
+)  # fmt: skip
 from collections import Counter, OrderedDict, defaultdict, deque
 from typing import Any, Final, Literal
 

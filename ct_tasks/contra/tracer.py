@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from builtins import len, max, str, type  # noqa: UP029 - as in plain.py
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache

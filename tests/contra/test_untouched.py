@@ -9,6 +9,7 @@ from untouched import PROGRAMS, untraced
 
 from ct_tasks.contra import literals
 from ct_tasks.contra.program import normalise
+from ct_tasks.contra.trace import Truth
 from ct_tasks.contra.tracer import trace_call
 from ct_tasks.errors import ProgramRaised, TraceError, TraceMemory, TraceTimeout
 
@@ -16,7 +17,9 @@ from ct_tasks.errors import ProgramRaised, TraceError, TraceMemory, TraceTimeout
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_traced_program_computes_what_the_untraced_one_computes(name):
     expected = untraced(PROGRAMS[name], "f()")
-    assert literals.same(trace_call(PROGRAMS[name], "f()").returned, expected), expected
+    truth = trace_call(PROGRAMS[name], "f()")
+    assert literals.same(truth.returned, expected), expected
+    assert literals.same(Truth.from_json(truth.to_json()).returned, expected)
 
 
 @pytest.mark.parametrize("version", ["3.12", "3.13"])

@@ -5,6 +5,7 @@ import types
 
 from ct_tasks.contra import literals
 
+PATCHED = "'any', 'dict', 'frozenset', 'id', 'int', 'isinstance', 'issubclass', 'iter', 'len', 'list', 'map', 'max', 'range', 'set', 'sorted', 'str', 'tuple', 'type'"
 PROGRAMS = {
     "locals kept, then a variable added": "def f():\n    a = 1\n    d = locals()\n    b = 2\n    return sorted(d)",
     "locals changed by hand": "def f():\n    a = 1\n    d = locals()\n    d['a'] = 5\n    c = 0\n    return d['a'], a",
@@ -28,7 +29,7 @@ PROGRAMS = {
     "a complex number that is not finite": "def f():\n    z = complex('inf')\n    e = 1e999j\n    n = complex('nan+1j')\n    return 1",
     "a list that holds itself twice": "def f():\n    a = []\n    a.append(a)\n    a.append(a)\n    return len(a)",
     "a range without a length": "def f():\n    n = 0\n    for i in range(10**30):\n        n += i\n        if i > 3:\n            break\n    return n",
-    "a patched built-in": "import builtins\ndef f():\n    kept = builtins.sorted\n    builtins.sorted = lambda *a, **k: [1]\n    try:\n        x = sorted('ba')\n    finally:\n        builtins.sorted = kept\n    return x, sorted('ba')",
+    "patched built-ins": "import builtins\ndef f():\n    xs = [(1, {2})]\n    kept = dict(vars(builtins))\n    seen = []\n    for n in [" + PATCHED + "]:\n        setattr(builtins, n, lambda *a, n=n, **k: seen.append(n))\n    y = 1\n    z = [y]\n    vars(builtins).update(kept)\n    return seen",
 }  # fmt: skip
 
 
