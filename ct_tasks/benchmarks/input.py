@@ -87,26 +87,31 @@ class InputBenchmark(PredictionBenchmark):
         calls: dict[_Case, str] = {}
         verdicts: dict[_Case, Score] = {}
         unread: dict[_Case, str] = {}
+        nodes: dict[_Case, ast.Call] = {}
         for case in cases:
-            node = literals.parse_node(case.call)
-            assert isinstance(node, ast.Call)
             try:
+                nodes[case] = node = _call_node(case.call)
                 calls[case] = _call_text(node, _literal_arguments(node))
             except LiteralError as error:
-                if _plain_callables(node):
+                found = nodes.get(case)
+                if found is not None and _plain_callables(found):
                     calls[case] = case.call  # functions as arguments are no values; simple ones go as they are
-                elif any(isinstance(n, (ast.Lambda, ast.NamedExpr)) for n in ast.walk(node)):
+                elif found is None or any(isinstance(n, (ast.Lambda, ast.NamedExpr)) for n in ast.walk(found)):
                     verdicts[case] = Score("wrong", case.call, reason=f"the arguments are no values: {error}")
                 else:
-                    unread[case] = ast.unparse(_pack(node))
+                    try:
+                        unread[case] = ast.unparse(_pack(found))
+                    except (ValueError, RecursionError) as fault:  # digits or nesting beyond what Python writes
+                        verdicts[case] = Score("wrong", case.call, reason=f"the arguments are no values: {fault}")
         jobs = [Job(code=cases[c].data["code"], expr=expr, limits=self.limits) for c, expr in unread.items()]
         for case, result in zip(unread, self.run(options, jobs) if jobs else [], strict=True):
             if result.status != "ok" or result.value is None:
                 verdicts[case] = _failed(case.call, result, "the arguments cannot be evaluated")
                 continue
-            node = literals.parse_node(case.call)
-            assert isinstance(node, ast.Call)
-            calls[case] = _call_text(node, literals.parse(result.value))
+            try:
+                calls[case] = _call_text(nodes[case], literals.parse(result.value))
+            except LiteralError as error:
+                verdicts[case] = Score("wrong", case.call, reason=f"the arguments are no values: {error}")
         jobs = [
             Job(code=cases[c].data["code"], expr=f"(lambda r: (r, type(r).__name__))({call})", limits=self.limits)
             for c, call in calls.items()
@@ -119,11 +124,15 @@ class InputBenchmark(PredictionBenchmark):
 def _compare(call: str, result: Result, output: str) -> Score:
     if result.status != "ok" or result.value is None:
         return _failed(call, result, "the call gives no value")
-    pair = literals.parse(result.value)
-    assert isinstance(pair, tuple)
-    value, kind = pair
-    gold = literals.parse(output)
-    if literals.same(value, gold) and kind == type(gold).__name__:
+    try:
+        gold = literals.parse(output)
+    except LiteralError as error:
+        return Score("harness_error", call, reason=f"the reference output cannot be read: {error}")
+    try:
+        pair = literals.parse(result.value)
+    except LiteralError as error:
+        return Score("wrong", call, reason=f"the call returns a value that cannot be read: {error}")
+    if literals.same(pair, (gold, type(gold).__name__)):
         return Score("right", call)
     return Score("wrong", call, reason=f"the call returns {result.value[:120]}")
 
@@ -134,6 +143,14 @@ def _failed(call: str, result: Result, what: str) -> Score:
     if result.status == "timeout":
         return Score("timeout", call, reason=f"{what}: time limit")
     return Score("wrong", call, reason=f"{what}: {result.status} {result.error[:160]}".rstrip())
+
+
+def _call_node(text: str) -> ast.Call:
+    """The syntax tree of a call. Raises ``LiteralError`` for a text that is none."""
+    node = literals.parse_node(text)
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        raise LiteralError("not a call")
+    return node
 
 
 def _pack(node: ast.Call) -> ast.Expression:

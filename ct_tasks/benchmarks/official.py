@@ -176,12 +176,13 @@ def _parse(text: str) -> ast.Module | bool | None:
 def _gold(output: str) -> tuple[object] | None:
     """The reference output's value in a box; None where it is not one self-contained literal that equals itself."""
     try:
+        literals.guard(output)
         node = ast.parse(f"assert {output} == 0").body
         match node:
             case [ast.Assert(test=ast.Compare(left=left, ops=[ast.Eq()]), msg=None)]:
                 value = literals.from_node(left, constructors=False)
                 return (value,) if value == value else None
-    except (LiteralError, SyntaxError, ValueError):
+    except (LiteralError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     return None
 
@@ -191,7 +192,7 @@ def _names(code: str) -> frozenset[str]:
     """Names that might stand for something in the module's namespace once the program has run, generously."""
     try:
         tree = ast.parse(code)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return frozenset()
     names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
     for node in ast.walk(tree):

@@ -7,6 +7,7 @@ against the true one, which the sandbox makes once for each call.
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +28,7 @@ from ct_tasks.paradigms import answers
 from ct_tasks.paradigms.base import Extraction, Found, Layout, Missed, Paradigm, Problem, visible
 from ct_tasks.score import Score
 
+log = logging.getLogger(__name__)
 _CHUNK = 64  # traces made at once when gold texts are asked for one by one
 _NO_TRACE: dict[str, float | None] = dict.fromkeys(("rcs", "fmt", "r_proc", "r_res", "reward", "hack"))
 
@@ -144,8 +146,8 @@ class OutputBenchmark(PredictionBenchmark):
         return paradigm.gold(self.problem(item), truth)
 
     def truths(self, items: Sequence[Item], options: TaskOptions) -> list[Truth | TraceError]:
-        """True traces of the items' calls; each call is traced once. Raises ``DataError`` where a trace returns another
-        value than the benchmark says."""
+        """True traces of the items' calls; each call is traced once. A trace that returns another value than the benchmark
+        says is no ground truth: it becomes a ``TraceError`` that says so, and a warning."""
         containers = cast(Containers, options.containers)
         keys = [(options.segmentation, options.containers, self._call(item)) for item in items]
         waiting = list(dict.fromkeys(key[2] for key in keys if key not in self._truths))
@@ -157,20 +159,32 @@ class OutputBenchmark(PredictionBenchmark):
         )
         for call, truth in zip(waiting, made, strict=True):
             self._truths[(options.segmentation, options.containers, call)] = truth
+        found: list[Truth | TraceError] = []
         for item, key in zip(items, keys, strict=True):
             truth = self._truths[key]
-            if isinstance(truth, Truth) and not literals.same(truth.returned, self.value(item)):
-                raise DataError(
-                    f"{self.name} {item.id}: the program returns {literals.dump(truth.returned)[:200]}, the data says "
-                    f"{item.data['output'][:200]}; this Python or this data is not what the benchmark was made with."
-                )
-        return [self._truths[key] for key in keys]
+            if isinstance(truth, Truth) and (why := self._contradicts(item, truth)):
+                log.warning("%s %s: %s", self.name, item.id, why)
+                truth = TraceError(why)
+            found.append(truth)
+        return found
+
+    def _contradicts(self, item: Item, truth: Truth) -> str:
+        """Why the item's true value is not what the traced call returned, or ``""``."""
+        try:
+            if literals.same(truth.returned, self.value(item)):
+                return ""
+        except DataError as error:
+            return str(error)
+        return (
+            f"the program returns {literals.dump(truth.returned)[:200]}, the data says {item.data['output'][:200]}; this "
+            "Python or this data is not what the benchmark was made with."
+        )
 
     def _call(self, item: Item) -> Call:
         return Call(item.data["code"], item.data["call"], item.data["entry"], self.prelude)
 
     def value(self, item: Item) -> object:
-        """The true answer."""
+        """The true answer. Raises ``DataError`` for a reference that is no literal, or too large to be read."""
         try:
             return literals.parse(item.data["output"])
         except literals.LiteralError as error:
@@ -184,13 +198,21 @@ class OutputBenchmark(PredictionBenchmark):
             traced = dict(zip(asked, self.truths(list(asked.values()), options), strict=True))
         seen: dict[tuple[str, str, bool, bool | None], _Verdict] = {}
         golds: dict[str, object] = {}
+        unread: dict[str, str] = {}
+        for item in {a.item.id: a.item for a in answers}.values():
+            try:
+                golds[item.id] = self.value(item)
+            except DataError as error:  # one reference that cannot be read costs its own item's verdicts alone
+                unread[item.id] = str(error)
         found = []
         for answer in answers:
             key = (answer.item.id, answer.text, answer.extracted, answer.truncated)
             if key not in seen:
-                if answer.item.id not in golds:
-                    golds[answer.item.id] = self.value(answer.item)
-                seen[key] = self._strict(answer, paradigm, options, golds[answer.item.id], traced.get(answer.item.id))
+                if answer.item.id in unread:
+                    seen[key] = _Verdict(Score("harness_error", reason=unread[answer.item.id]), answer.text)
+                else:
+                    gold = golds[answer.item.id]
+                    seen[key] = self._strict(answer, paradigm, options, gold, traced.get(answer.item.id))
             found.append(seen[key])
         return self._with_official(answers, found, options)
 

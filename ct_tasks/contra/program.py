@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import tokenize
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,9 @@ _COMPOUND = (
     ast.AsyncWith,
     ast.TryStar,
 )
+
+
+_READS_DOCS = re.compile(r"__doc__|\bgetdoc\b")
 
 
 @dataclass(frozen=True)
@@ -82,10 +86,12 @@ class Span:
 def normalise(source: str, entry: str | None = None) -> Program:
     """Cut ``source`` down to its entry function without blank lines, comments and docstrings; the rest byte for byte.
 
-    ``entry=None`` takes the only module-level function, or ``f``, or the last one. Raises ``TraceError`` where the
+    Docstrings stay where the program reads one (``__doc__``). Left out below the function are a main guard, ``print`` and
+    expressions that name the function: what tries it out, not what it depends on. ``entry=None`` takes the only
+    module-level function, or ``f``, or the last one. Raises ``TraceError`` where the
     source does not parse or holds no such plain function.
     """
-    source = source.replace("\r\n", "\n").replace("\r", "\n")
+    source = source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")  # a byte order mark is no text
     try:
         tree = ast.parse(source)
         bare = _strip(source, tree)
@@ -103,7 +109,7 @@ def normalise(source: str, entry: str | None = None) -> Program:
     position = tree.body.index(node)
     decorators = lines[node.decorator_list[0].lineno - 1 : node.lineno - 1] if node.decorator_list else []
     before = [*_texts(lines, [n for n in tree.body[:position] if not _is_main_guard(n)]), *decorators]
-    after = [n for n in tree.body[position + 1 :] if not isinstance(n, ast.Expr) and not _is_main_guard(n)]
+    after = [n for n in tree.body[position + 1 :] if not _tries(n, entry) and not _is_main_guard(n)]
     body = lines[node.lineno - 1 : node.end_lineno]
     return Program(tuple(body), entry, "\n".join(before), "\n".join(_texts(lines, after)))
 
@@ -121,6 +127,19 @@ def _is_main_guard(node: ast.stmt) -> bool:
     return isinstance(node, ast.If) and "__name__" in {n.id for n in ast.walk(node.test) if isinstance(n, ast.Name)}
 
 
+def _tries(node: ast.stmt, entry: str) -> bool:
+    """Whether a statement only tries the function out: a bare constant, a ``print``, an expression that names it."""
+    if not isinstance(node, ast.Expr):
+        return False
+    called = node.value.func if isinstance(node.value, ast.Call) else None
+    shown = isinstance(called, ast.Name) and called.id == "print"
+    return (
+        shown
+        or isinstance(node.value, ast.Constant)
+        or entry in {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    )
+
+
 def _strip(source: str, tree: ast.Module) -> str:
     """Drop comments, docstrings that stand on lines of their own, and blank lines outside strings."""
     lines = source.split("\n")
@@ -132,7 +151,7 @@ def _strip(source: str, tree: ast.Module) -> str:
             lines[row - 1] = lines[row - 1][:column].rstrip()
         elif token.end[0] > row:  # a string over several lines: its blank lines are part of the value
             keep.update(range(row - 1, token.end[0]))
-    for node in ast.walk(tree):
+    for node in () if _READS_DOCS.search(source) else ast.walk(tree):
         if (
             isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
             and ast.get_docstring(node, False) is not None

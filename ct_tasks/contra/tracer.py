@@ -3,26 +3,35 @@
 ``trace_call`` EXECUTES the program, so it belongs into a sandboxed child: ``ct_tasks.execution.tracing`` does that. A
 textbook tracer copies the state at every line; this one copies only where control leaves a block, which costs 11 to 19
 times a plain run instead of thousands of times. Only the entry function's outermost activation is watched: recursion,
-comprehensions, lambdas and generators have frames of their own. Nothing that the program defines (``__repr__``,
-``__eq__``, ``__hash__``, ``__deepcopy__``) is called by the tracer.
+comprehensions, lambdas and generators have frames of their own. Nothing that the program or its classes' metaclasses
+define (``__repr__``, ``__eq__``, ``__hash__``, ``__deepcopy__``) is called by the tracer.
+
+The traced program computes what the untraced one computes: it is compiled without this module's ``__future__``, runs as a
+module of its own, and gets ``locals()`` that do not change behind its back (``shadow.py``) and the recursion depth that
+the tracer's own frames take. What remains visible is what a debugger shows: ``sys.gettrace()``, ``sys.getrefcount``.
 """
 
 from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Mapping
+from builtins import len, max, str, type  # noqa: UP029 - as in plain.py
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
-from types import CodeType, FrameType
-from typing import Any
+from types import CodeType, FrameType, ModuleType
+from typing import Any, Final
 
 from ct_tasks.contra import literals
 from ct_tasks.contra.program import Program, Span, normalise, segment
+from ct_tasks.contra.shadow import ShadowLocals
 from ct_tasks.contra.trace import Block, Truth
 from ct_tasks.errors import ProgramRaised, TraceError, TraceMemory, TraceTimeout
 
 MAX_EVENTS = 5_000_000
 MAX_VALUES = 4_000_000  # copied values in the trace as a whole, about 400 MB
+NAME: Final = "__program__"
+_FRAMES: Final = 3  # between the program and the limit of recursion, beyond those of a plain run
 
 
 def trace_call(
@@ -49,19 +58,20 @@ def trace_call(
     program, spans, order = _prepared(source, entry or name, segmentation)
     if name != program.entry:
         raise TraceError(f"the call {call!r} does not call {program.entry}")
-    namespace: dict[str, Any] = {"__name__": "__program__", "__builtins__": __builtins__}
     watcher = _Watcher(program, spans, order, containers, max_events, max_values)
     try:
-        if prelude:
-            exec(compile(prelude, "<prelude>", "exec"), namespace)
-        module = _compiled(program.runnable)
-        watcher.code = _entry_code(module, program)
-        exec(module, namespace)
-        # Arguments are evaluated first: an argument may call the entry function itself, and that is not the call traced.
-        pack = ast.Expression(ast.Call(ast.Name("__pack__", ast.Load()), tree.args, tree.keywords))
-        namespace["__pack__"] = lambda *args, **kwargs: (args, kwargs)
-        args, kwargs = eval(compile(ast.fix_missing_locations(pack), "<call>", "eval"), namespace)
-        returned = watcher.run(namespace[program.entry], args, kwargs)
+        with _module() as namespace:
+            watcher.shadow.install(namespace, f"{prelude}\n{program.runnable}")
+            if prelude:
+                exec(compile(prelude, "<prelude>", "exec", dont_inherit=True), namespace)
+            module = _compiled(program.runnable)
+            watcher.watch(_entry_code(module, program))
+            exec(module, namespace)
+            # Arguments come first: an argument may call the entry function itself, and that is not the call traced.
+            pack = ast.Expression(ast.Call(ast.Name("__pack__", ast.Load()), tree.args, tree.keywords))
+            packed = compile(ast.fix_missing_locations(pack), "<call>", "eval", dont_inherit=True)
+            args, kwargs = eval(packed, namespace, {"__pack__": lambda *args, **kwargs: (args, kwargs)})
+            returned = watcher.run(namespace[program.entry], args, kwargs)
     except TraceError:
         raise
     except MemoryError:
@@ -100,7 +110,22 @@ def _prepared(source: str, entry: str, segmentation: str) -> tuple[Program, tupl
 
 @lru_cache(maxsize=32)
 def _compiled(source: str) -> CodeType:
-    return compile(source, "<program>", "exec")
+    return compile(source, "<program>", "exec", dont_inherit=True)
+
+
+@contextmanager
+def _module() -> Iterator[dict[str, Any]]:
+    """The namespace of a fresh module that ``sys.modules`` knows, as dataclasses and type hints expect."""
+    before = sys.modules.get(NAME)
+    sys.modules[NAME] = module = ModuleType(NAME)
+    module.__dict__["__builtins__"] = __builtins__
+    try:
+        yield module.__dict__
+    finally:
+        if before is None:
+            sys.modules.pop(NAME, None)
+        else:
+            sys.modules[NAME] = before
 
 
 def _call_tree(call: str) -> ast.Call:
@@ -131,8 +156,10 @@ def _entry_code(module: CodeType, program: Program) -> CodeType:
 def _describe(error: BaseException) -> str:
     kind = type(error)
     args = getattr(BaseException, "args").__get__(error)  # noqa: B009 - the slot itself, past any override
-    text = args[0] if type(args) is tuple and args and type(args[0]) in (str, int) else ""
-    return f"{kind.__qualname__}: {text}"[:300] if type(kind) is type else "exception"
+    text = args[0] if type(args) is tuple and args else ""
+    if type(text) is int:
+        text = str(text) if text.bit_length() <= literals.MAX_INT_BITS else "a large integer"
+    return f"{kind.__qualname__}: {text if type(text) is str else ''}"[:300] if type(kind) is type else "exception"
 
 
 class _Watcher:
@@ -147,7 +174,9 @@ class _Watcher:
     ) -> None:
         self.program, self.spans, self.containers = program, spans, containers
         self.code: CodeType | None = None
+        self.names: list[str] = []
         self.frame: FrameType | None = None
+        self.shadow = ShadowLocals()
         self.events_left = max_events
         self.offset = program.offset
         self.block_of = [i for i, span in enumerate(spans) for _ in range(span.start, span.stop)]
@@ -156,23 +185,40 @@ class _Watcher:
         self.furthest = -1
         self.states: dict[int, dict[str, object]] = {}
         self.budget = max_values
+        self.done = False
+        self.failure: TraceError | None = None
+
+    def watch(self, code: CodeType) -> None:
+        """The entry function's code, and its locals' names in the order in which they are shown."""
+        self.code = code
+        names = {name for name in (*code.co_varnames, *code.co_cellvars) if not name.startswith(".")}
+        self.names = sorted(names, key=lambda n: (self.order.get(n, len(self.order)), n))
 
     def run(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
-        previous = sys.gettrace()
+        previous, limit = sys.gettrace(), sys.getrecursionlimit()
+        sys.setrecursionlimit(limit + _FRAMES)
         sys.settrace(self._on_call)
         try:
             value = function(*args, **kwargs)
+        except BaseException:
+            if self.failure is not None:  # ours, on its way through the program
+                raise self.failure from None
+            raise
         finally:
             sys.settrace(previous)
+            if sys.getrecursionlimit() == limit + _FRAMES:
+                sys.setrecursionlimit(limit)
+        if self.failure is not None:  # the program has caught it and went on unwatched
+            raise self.failure
         if self.frame is None:
             raise TraceError(f"{self.program.entry} was never entered (a decorator replaced it, or a cache answered)")
-        if self.furthest not in self.states:
+        if not self.done:
             raise TraceError("the program removed the tracer before it returned")
         plain = literals.plain(value, self.containers)
         if plain is literals.OMIT and self.containers == "drop":
             plain = literals.plain(value)  # what a container returns is still the answer; only LOCALS drop it
         if plain is literals.OMIT:
-            raise TraceError(f"no literal expresses the returned {type(value).__name__}")
+            raise TraceError(f"no literal expresses the returned {literals.type_name(value)}")
         literals.dump(plain)
         return plain
 
@@ -189,7 +235,7 @@ class _Watcher:
 
     def _on_call(self, frame: FrameType, event: str, arg: object) -> Any:
         if frame.f_code is self.code and self.frame is None:
-            self.frame = frame  # held on to: ids of dead frames are reused
+            self.frame = self.shadow.frame = frame  # held on to: ids of dead frames are reused
             self.furthest = 0
             return self._on_event
         if self.frame is not None:
@@ -199,7 +245,8 @@ class _Watcher:
     def _spend(self) -> None:
         self.events_left -= 1
         if self.events_left < 0:
-            raise TraceTimeout("the program executes too many lines")
+            self.failure = TraceTimeout("the program executes too many lines")
+            raise self.failure
 
     def _on_event(self, frame: FrameType, event: str, arg: object) -> Any:
         if event == "line":
@@ -212,19 +259,22 @@ class _Watcher:
                 self.furthest = max(self.furthest, block)
         elif event == "return":
             self.states[self.current] = self._snapshot(frame)
+            self.done = True
         return self._on_event
 
     def _snapshot(self, frame: FrameType) -> dict[str, object]:
-        values = dict(frame.f_locals)
+        held = frame.f_locals  # besides the function's own names it may hold keys that an exec has put there
+        values = {name: value for name, value in held.items() if type(name) is str}
+        copier = literals.Copier(self.containers == "literal", self.budget)
         state = {}
-        for name in sorted(values, key=lambda n: (self.order.get(n, len(self.order)), n)):
-            if name.startswith("."):
-                continue  # hidden names of comprehensions
-            copier = literals.Copier(self.containers == "literal", self.budget)
-            value = copier.copy(values[name], 0)
-            self.budget = copier.left
-            if value is not literals.OMIT:
-                state[name] = value
+        try:
+            for name in self.names:
+                if name in values and (value := copier.copy(values[name], 0)) is not literals.OMIT:
+                    state[name] = value
+        except (literals.LiteralError, MemoryError) as error:
+            self.failure = TraceMemory(str(error) or "the program ran out of memory")
+            raise self.failure from None
+        self.budget = copier.left
         return state
 
 

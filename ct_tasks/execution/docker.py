@@ -44,7 +44,7 @@ def command() -> str:
     return found
 
 
-def call(*arguments: str, timeout_s: float = 60.0, input_text: str | None = None) -> str:
+def call(*arguments: str, timeout_s: float = 180.0, input_text: str | None = None) -> str:
     """Run one docker command and return its output. Raises ``HarnessError`` with what to do."""
     try:
         done = subprocess.run(
@@ -78,7 +78,7 @@ def explain(text: str, action: str) -> str:
 
 def check_engine() -> None:
     """Raises ``HarnessError`` unless an engine answers."""
-    call("version", "--format", "{{.Server.Version}}", timeout_s=30)
+    call("version", "--format", "{{.Server.Version}}", timeout_s=120)
 
 
 def has_image(name: str) -> bool:

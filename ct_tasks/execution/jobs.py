@@ -11,7 +11,11 @@ RunStatus = Literal["ok", "wrong", "exception", "timeout", "memory", "output_lim
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits for one job. The clock starts when the child starts, never while the job waits in a queue."""
+    """Limits for one job. The clock starts when the child starts, never while the job waits in a queue.
+
+    ``cpu_s`` is what a verdict depends on. ``wall_s`` ends a program that waits; time for which it was ready and the machine
+    had no processor for it does not count (up to ten times ``wall_s``, and where the kernel tells).
+    """
 
     cpu_s: float = 5.0
     wall_s: float = 10.0

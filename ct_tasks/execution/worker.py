@@ -47,8 +47,9 @@ sys.meta_path.append(Shipped())
 from ct_tasks.execution.sandbox.supervisor import main
 main()
 """
-_START_S: Final = 120.0
-_SILENCE_S: Final = 120.0  # beyond the jobs' own limits; a supervisor that is silent for longer is given up
+_START_S: Final = 300.0
+_ENGINE_S: Final = 180.0
+_SILENCE_S: Final = 300.0  # beyond the jobs' own limits; a supervisor that is silent for longer is given up
 
 
 class Worker:
@@ -112,7 +113,7 @@ class Worker:
         }
         text = json.dumps([_encode(job) for job in jobs], separators=(",", ":")).encode("ascii")
         protocol.send_bytes(self.requests, protocol.encode(header) + protocol.frame(text))
-        patience = _SILENCE_S + max(job.limits.wall_s for job in jobs) + 0.5 * len(jobs)
+        patience = _SILENCE_S + protocol.STRETCH * max(job.limits.wall_s for job in jobs) + 0.5 * len(jobs)
         missing = set(range(len(jobs)))
         while missing:
             reply = protocol.receive(self.replies, patience)
@@ -206,11 +207,11 @@ def _sweep_containers() -> None:
 
 def _docker(*arguments: str) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(["docker", *arguments], capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run(["docker", *arguments], capture_output=True, text=True, timeout=_ENGINE_S, check=False)
     except FileNotFoundError:
         raise HarnessError("the docker command is not installed; install Docker, or use backend='local'") from None
     except subprocess.TimeoutExpired:
-        raise HarnessError("the Docker engine did not answer within 60 s") from None
+        raise HarnessError(f"the Docker engine did not answer within {_ENGINE_S:g} s") from None
 
 
 def _started(pid: int) -> str:

@@ -1,20 +1,16 @@
 """The tracer against values worked by hand, on this Python and on the others that are installed."""
 
 import json
-import os
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from programs import CASES
+from pythons import ROOT, other_python
 
 from ct_tasks.contra import literals
 from ct_tasks.contra.tracer import trace_call, trace_hook
 from ct_tasks.errors import ProgramRaised, TraceError, TraceMemory, TraceTimeout
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(("source", "call", "states", "returned"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
@@ -27,25 +23,13 @@ def test_locals_at_block_ends(source, call, states, returned):
 
 @pytest.mark.parametrize("version", ["3.12", "3.13"])
 def test_same_on_other_pythons(version, tmp_path):
-    installed = [str(p) for p in Path.home().glob(f".pyenv/versions/{version}*/bin/python")]
-    found = [shutil.which(f"python{version}"), *installed]
-    # A version manager's shim exists without the Python behind it, so each candidate is asked to run.
-    candidates = [p for p in found if p and subprocess.run([p, "-c", ""], capture_output=True).returncode == 0]
-    if not candidates:
-        pytest.skip(f"no Python {version} on this machine")
-    import mando
-    import radon
-
-    for package in (radon, mando):
-        folder = Path(package.__file__).parent
-        (tmp_path / folder.name).symlink_to(folder)
+    python, env = other_python(version, tmp_path)
     script = (
         "import sys, json; sys.path.insert(0, 'tests/contra'); from programs import CASES\n"
         "from ct_tasks.contra.tracer import trace_call\n"
         "print(json.dumps([trace_call(c[1], c[2], segmentation=s).to_json() for c in CASES for s in ('statement', 'adaptive')]))"
     )
-    env = {**os.environ, "PYTHONPATH": f"{ROOT}:{tmp_path}"}
-    other = subprocess.run([candidates[-1], "-c", script], cwd=ROOT, env=env, capture_output=True, text=True, check=True)
+    other = subprocess.run([python, "-c", script], cwd=ROOT, env=env, capture_output=True, text=True, check=True)
     mine = [trace_call(c[1], c[2], segmentation=s).to_json() for c in CASES for s in ("statement", "adaptive")]
     assert json.loads(other.stdout) == mine
 

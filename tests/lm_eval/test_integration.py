@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 def lm_eval(*arguments, **env):
     command = [sys.executable, "-m", "lm_eval", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **env}, cwd=ROOT, timeout=280)
+    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **env}, cwd=ROOT, timeout=1200)
 
 
 def test_yaml_files_are_those_of_the_registry():

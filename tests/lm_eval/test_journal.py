@@ -116,7 +116,7 @@ def test_a_real_sampled_run_survives_kill(smollm2, tmp_path):
         return subprocess.Popen([sys.executable, "-m", "ct_tasks", "run", "--run_dir", str(folder), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     whole = start(tmp_path / "whole")
-    assert whole.wait(250) == 0, whole.stderr.read()[-3000:]
+    assert whole.wait(1200) == 0, whole.stderr.read()[-3000:]
     killed = start(tmp_path / "killed")
     journal = tmp_path / "killed" / "generations.jsonl"
     while killed.poll() is None and not (journal.exists() and journal.read_bytes().count(b"\n") >= 4):
@@ -125,7 +125,7 @@ def test_a_real_sampled_run_survives_kill(smollm2, tmp_path):
     killed.wait()
     assert 4 <= journal.read_bytes().count(b"\n") <= 12
     resumed = start(tmp_path / "killed")
-    assert resumed.wait(250) == 0, resumed.stderr.read()[-3000:]
+    assert resumed.wait(1200) == 0, resumed.stderr.read()[-3000:]
 
     def results(folder):
         return json.loads(next((folder / "results").rglob("results_*.json")).read_text())["results"]["ct_mini"]

@@ -29,7 +29,7 @@ def installed(request, tmp_path_factory):
     (site / "host.pth").write_text(sysconfig.get_path("purelib") + "\n")
     command = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-index", "--no-deps", "--no-build-isolation", "--ignore-installed"]
     command += ["-e", str(ROOT)] if request.param == "editable" else [str(ROOT)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=250, env=environment())
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1200, env=environment())
     assert done.returncode == 0, done.stderr[-3000:]
 
     def run(*arguments, **env):

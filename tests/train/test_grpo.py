@@ -174,7 +174,7 @@ def test_real_steps_on_trl_resume_to_the_same_curve(engine, processes, tmp_path)
 
     def finish(name):
         for process in start(name):
-            errors = process.communicate(timeout=280)[1]
+            errors = process.communicate(timeout=1200)[1]
             assert process.returncode == 0, errors[-3000:]
 
     with served(folder) if engine == "vllm_server" else contextlib.nullcontext("") as url:

@@ -101,7 +101,7 @@ def run_calls(payload: Mapping[str, Any]) -> dict[str, Any]:
             limit = limits[i] if isinstance(limits, list) else limits
             began = clock()
             setitimer(signal.ITIMER_PROF, limit)
-            setitimer(signal.ITIMER_REAL, 6 * limit + 6)  # a call that sleeps uses no processor time; a busy machine is slow
+            setitimer(signal.ITIMER_REAL, 20 * limit + 20)  # a call that sleeps uses no processor time; a busy machine is slow
             value = thunk()
             setitimer(signal.ITIMER_PROF, 0)
             setitimer(signal.ITIMER_REAL, 0)

@@ -127,9 +127,17 @@ def compare(answer: str, original: str, asserted: Sequence[Sequence[Any]]) -> st
     """Why a completed test is wrong, or ``""``. ``asserted``: name, masked position and argument values of each assert."""
     text = answer.strip().removeprefix("```python").removeprefix("```").removesuffix("```").strip()
     try:
-        said, true = ast.parse(text).body, ast.parse(original).body
+        literals.guard(text)
+        said = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return "the answer is not Python"
+    try:
+        return _compare(said, ast.parse(original).body, asserted)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:  # a number beyond a float, too many digits to write
+        return f"the answer cannot be compared: {error}"[:200]
+
+
+def _compare(said: list[ast.stmt], true: list[ast.stmt], asserted: Sequence[Sequence[Any]]) -> str:
     if len(said) < len(true):  # only the last lines were repeated, as the published scorer allows
         said = [*true[:len(true) - len(said)], *said] if not any(map(masked_call, true[:len(true) - len(said)])) else said
     if len(said) != len(true):

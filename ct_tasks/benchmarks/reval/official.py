@@ -6,6 +6,7 @@ any other text is evaluated in the sandbox. Unclear coverage answers count as NO
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -90,7 +91,8 @@ def evaluate(texts: Sequence[str], backend: str) -> list[Any]:
     results = shared_pool("docker" if backend == "docker" else "local").run(jobs) if jobs else []
     for i, result in zip(asked, results, strict=True):
         if result.status == "ok" and result.value is not None:
-            found[i] = literals.parse(result.value)
+            with contextlib.suppress(literals.LiteralError):  # a value too large to read stays an ERROR
+                found[i] = literals.parse(result.value)
     return found
 
 

@@ -11,10 +11,33 @@ from typing import Any, Final
 
 HEADER: Final = struct.Struct(">I")
 MAX_FRAME: Final = 1 << 30
+STRETCH: Final = 10  # how many times a job's wall time a busy machine may make of it
 
 
 class Closed(Exception):
     """The other end is gone, or silent for too long."""
+
+
+def waited(pid: int) -> float:
+    """Seconds that a process has been ready to run and had no processor: what a busy machine takes from it, of the thread
+    that lost most. 0 where the kernel does not tell."""
+    lost = 0
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/schedstat", "rb") as file:
+                lost = max(lost, int(file.read().split()[1]))
+    except (OSError, ValueError, IndexError):  # it ended meanwhile, or there is no such file
+        return lost / 1e9
+    return lost / 1e9
+
+
+def pid_of(handle: int) -> int:
+    """The process that a process handle stands for, by the number that it has here; 0 where the kernel does not tell."""
+    try:
+        with open(f"/proc/self/fdinfo/{handle}", "rb") as file:
+            return next((int(line[4:]) for line in file if line.startswith(b"Pid:")), 0)
+    except (OSError, ValueError):
+        return 0
 
 
 def encode(message: Any) -> bytes:

@@ -65,7 +65,10 @@ def behave(item):
     """What the pool calls in its children; named below."""
     kind, value = item
     if kind == "sleep":
-        time.sleep(60)
+        time.sleep(value)
+    elif kind == "burn":
+        while True:
+            pass
     elif kind == "die":
         os._exit(7)
     elif kind == "raise":
@@ -83,18 +86,40 @@ def behaving(monkeypatch):
 
 def test_deadline_kills_only_the_item_that_hangs(behaving):
     items = [["ok", i] for i in range(30)]
-    items[7], items[11], items[19], items[23] = ["sleep", 0], ["die", 0], ["raise", 0], ["print", 5]
-    with DeadlinePool(behaving, workers=2, deadline_s=2) as pool:
+    items[7], items[11], items[19], items[23] = ["burn", 0], ["die", 0], ["raise", 0], ["print", 5]
+    with DeadlinePool(behaving, workers=2, deadline_s=1) as pool:
         outcomes = pool.map(items)
         children = [c.process.pid for c in pool._children]
     assert [o.value for i, o in enumerate(outcomes) if i not in (7, 11, 19)] == [5 if i == 23 else i for i in range(30) if i not in (7, 11, 19)]
     assert outcomes[7].timed_out
+    assert outcomes[7].error == "no result within 1 s of CPU time"
     assert "code 7" in outcomes[11].error
     assert not outcomes[11].timed_out
     assert "ValueError: no" in outcomes[19].error
     for pid in children:
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
+
+
+def test_a_deadline_counts_work_and_not_waiting(behaving):
+    """What a busy machine does to an item, without one: it takes four times its deadline and uses no CPU time."""
+    with DeadlinePool(behaving, workers=1, deadline_s=0.5) as pool:
+        assert [o.value for o in pool.map([["ok", 1], ["sleep", 2], ["ok", 3]])] == [1, 2, 3]
+
+
+def test_an_item_that_waits_for_ever_ends_too(behaving):
+    with DeadlinePool(behaving, workers=1, deadline_s=10, wall_s=5) as pool:
+        outcomes = pool.map([["sleep", 600], ["ok", 1]])
+    assert (outcomes[0].timed_out, outcomes[0].error) == (True, "no result within 5 s")
+    assert outcomes[1].value == 1
+
+
+def test_items_larger_than_a_pipe_wait_for_no_one(behaving):
+    large = "x" * 300_000
+    with DeadlinePool(behaving, workers=1, deadline_s=10, wall_s=5) as pool:
+        outcomes = pool.map([["sleep", 600], *[["ok", large]] * 4])
+    assert [o.timed_out for o in outcomes] == [True] + [False] * 4
+    assert [o.value for o in outcomes[1:]] == [large] * 4
 
 
 def test_a_function_that_cannot_load_is_a_harness_error():

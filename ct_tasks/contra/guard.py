@@ -1,0 +1,68 @@
+"""What a text may be before Python's parser sees it: its length, its nesting and its number of elements, in linear time.
+
+Brackets, signs and commas count as the parser counts them: inside a string literal or a comment they are text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+MAX_TEXT: Final = 200_000  # characters of one literal
+MAX_DEPTH: Final = 80  # nesting; CPython's own parser gives up at 100 to 200, depending on the version
+MAX_PARTS: Final = 66_000  # commas, colons and opening brackets: a syntax tree costs up to 950 bytes for each
+
+_BRACKETS: Final = 2 * MAX_DEPTH  # a set inside a frozenset takes two a level
+_STRINGS: Final = re.compile(
+    r"""
+    \#[^\n]*+
+    | '''(?:[^\\']++|\\.|'(?!''))*+''' | \"""(?:[^\\"]++|\\.|"(?!""))*+\"""
+    | '(?:[^\\'\n]++|\\.)*+' | "(?:[^\\"\n]++|\\.)*+"
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_QUOTE: Final = re.compile("['\"]")
+
+
+class LiteralError(ValueError):
+    """The text is not one literal value, or the value has no literal text."""
+
+
+def guard(text: str) -> None:
+    """Refuse a text that is too long, too deeply nested or of too many parts to hand to the parser. Raises ``LiteralError``."""
+    if len(text) > MAX_TEXT:
+        raise LiteralError(f"literal of {len(text)} characters; the limit is {MAX_TEXT}")
+    if _flat(text):
+        return  # nearly every text: too few brackets and signs to nest deeply, even if all of them counted
+    bare = _STRINGS.sub("0", text)  # a value stays one, so that signs before two strings do not meet
+    bare = _QUOTE.split(bare, maxsplit=1)[0]  # at a string that never ends the parser stops
+    if _flat(bare):
+        return
+    parts = _opening(bare) + bare.count(",") + bare.count(":")
+    if parts > MAX_PARTS:
+        raise LiteralError(f"a literal of more than {MAX_PARTS} elements")
+    depth = run = 0
+    for char in bare:
+        if char in "([{":
+            depth += 1
+            if depth > _BRACKETS:
+                raise LiteralError(f"brackets nested deeper than {_BRACKETS}")
+        elif char in ")]}":
+            depth = max(0, depth - 1)
+        run = run + 1 if char in "+-~" else (run if char.isspace() or char == "\\" else 0)
+        if run > MAX_DEPTH:
+            raise LiteralError("a long run of unary operators")
+
+
+def _opening(text: str) -> int:
+    return text.count("[") + text.count("(") + text.count("{")
+
+
+def _flat(text: str) -> bool:
+    """Whether the mere number of brackets, signs and separators rules out depth and size."""
+    brackets = _opening(text)
+    return (
+        brackets <= _BRACKETS
+        and text.count("+") + text.count("-") + text.count("~") <= MAX_DEPTH
+        and brackets + text.count(",") + text.count(":") <= MAX_PARTS
+    )
