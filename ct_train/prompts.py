@@ -57,10 +57,11 @@ def prompt(
 
 
 def kept(row: Mapping[str, Any], paradigm: str) -> Any:
-    """The row's own prompt where it is one of this format, else None: a row without ``paradigm`` is one of ConTra.
+    """The row's own prompt where it is one of this format, else None: a row without ``paradigm`` is one of ConTra."""
+    return row.get("prompt") if row.get("paradigm", "contra") == paradigm else None
 
-    ExecVerify's is kept only beside the questions that it asks.
-    """
-    if row.get("paradigm", "contra") != paradigm or (asks(paradigm) and "questions" not in row):
-        return None
-    return row.get("prompt")
+
+def unasked(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row that brings no questions, without a prompt of its own that ought to have asked them."""
+    own = asks(row.get("paradigm", "contra"))
+    return {key: value for key, value in row.items() if not (own and key == "prompt")}

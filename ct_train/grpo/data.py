@@ -56,7 +56,7 @@ def with_truths(rows: Sequence[Row], *, segmentation: str = "statement", questio
     if questions:
         todo = [r for r in kept if "questions" not in r]  # a row that brings its own has asked them in its prompt
         asked = iter(questions_for([Truth.from_json(json.loads(r["truth"])) for r in todo]) if todo else ())
-        kept = [row if "questions" in row else {**row, "questions": list(next(asked))} for row in kept]
+        kept = [row if "questions" in row else {**prompts.unasked(row), "questions": list(next(asked))} for row in kept]
     return kept
 
 
