@@ -2,7 +2,8 @@
 
 ``questions_hook`` EXECUTES the program and belongs into a sandboxed child; ``questions_for`` sends it there. At most
 five questions about the next line (its source text, or -1) and five about a variable's value and type after a line
-(``value; type``, or Nil), as ExecVerify asks them.
+(``value; type``, or Nil), as ExecVerify asks them. No question is asked whose right answers are not all known: none about a
+run of more than ``MAX_EVENTS`` lines, and none about a value that is written as another type than it has (a deque as a list).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ct_tasks.errors import HarnessError
 from ct_tasks.execution.jobs import Job, Limits, Result
 
 MAX_EVENTS = 2_000
+_OTHER = ""  # stands for a value whose literal has another type; no literal is empty
 
 
 def questions_for(
@@ -44,10 +46,20 @@ def questions_for(
     return found
 
 
+def answer(question: Mapping[str, Any]) -> str:
+    """A right answer to a question, as a reply writes it."""
+    text = str(question["accepted"][0])
+    if question["kind"] == "next_line" or text == "Nil":
+        return text
+    return f"{text}; {type(literals.parse(text)).__name__}"
+
+
 def questions_hook(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Follow ``payload`` (a ``Truth`` as JSON, plus ``seed``) line by line and ask about it."""
     truth = Truth.from_json(payload)
     steps = _follow(truth)
+    if len(steps) >= MAX_EVENTS:
+        return []
     program, draw = truth.program, random.Random(f"{payload['seed']}\x00{truth.program.source}\x00{truth.call}")
     following: dict[int, list[str]] = {}
     values: dict[tuple[int, str], list[str]] = {}
@@ -62,7 +74,8 @@ def questions_hook(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
     for line in sorted(draw.sample(sorted(following), min(5, len(following)))):
         question = f"what line is executed immediately after line {line} ({program.lines[line].strip()})?"
         asked.append({"kind": "next_line", "question": question, "accepted": list(dict.fromkeys(following[line]))})
-    for line, name in sorted(draw.sample(sorted(values), min(5, len(values)))):
+    known = sorted(place for place, texts in values.items() if _OTHER not in texts)
+    for line, name in sorted(draw.sample(known, min(5, len(known)))):
         question = (
             f"what are the value and type of {name} after line {line} ({program.lines[line].strip()}) is executed?"
         )
@@ -84,7 +97,7 @@ def _follow(truth: Truth) -> list[tuple[int, dict[str, str]]]:
         for name, value in dict(frame.f_locals).items():
             plain = literals.plain(value)
             if plain is not literals.OMIT and not name.startswith("."):
-                found[name] = literals.dump(plain)
+                found[name] = literals.dump(plain) if type(plain) is type(value) else _OTHER
         return found
 
     def on_event(frame: FrameType, event: str, arg: object) -> Any:
