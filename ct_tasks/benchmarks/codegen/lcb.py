@@ -32,7 +32,6 @@ from ct_tasks.options import TaskOptions
 from ct_tasks.score import Score
 
 LIMIT_S = 6.0  # the official runner's limit for one test
-PRELUDE = "import sys; sys.set_int_max_str_digits(0)\n"
 TOLERANCE = Decimal("1e-6")
 STDIN_FORMAT = "Read the input from standard input and print the answer to standard output."
 # Problems with several right outputs and no published checker: an exact comparison would judge the choice, not the program.
@@ -200,7 +199,7 @@ class LcbCodegen(CodeBenchmark):
                 calls = [tuple(_arguments(given)) for given, _ in cases]
                 jobs.append(runner.call_job(program, limit, entry=item.data["entry_point"], calls=pack(calls)))
             else:
-                jobs.extend(Job(_with_prelude(program), stdin=given, limits=Limits(
+                jobs.extend(Job(program, stdin=given, hook=runner.BEFORE_SCRIPT, limits=Limits(
                     cpu_s=limit, wall_s=6 * limit + 6, memory_mb=runner.MEMORY_MB,
                     output_bytes=max(1 << 20, 4 * len(expected)))) for given, expected in cases)
             spans.append(range(first, len(jobs)))
@@ -235,13 +234,6 @@ class LcbCodegen(CodeBenchmark):
 _TYPING = ("from typing import *\nimport collections, heapq, itertools, math, bisect, functools, string, re\n"
            "from collections import *\nfrom heapq import *\nfrom itertools import *\nfrom functools import *\nfrom math import *\n"
            "from bisect import *\n")
-
-
-def _with_prelude(program: str) -> str:
-    """The prelude, after a ``from __future__`` line, which has to stay first."""
-    lines = program.split("\n")
-    last = max((i for i, line in enumerate(lines) if line.startswith("from __future__ ")), default=-1)
-    return "\n".join(lines[:last + 1]) + ("\n" if last >= 0 else "") + PRELUDE + "\n".join(lines[last + 1:])
 
 
 def _arguments(given: str) -> list[Any]:
