@@ -14,7 +14,7 @@ import json
 import pickle
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar
@@ -24,6 +24,7 @@ from ct_tasks.benchmarks.codegen import runner
 from ct_tasks.benchmarks.codegen.child import pack
 from ct_tasks.benchmarks.codegen.common import CodeBenchmark, fenced
 from ct_tasks.benchmarks.codegen.extract import Program, find_script
+from ct_tasks.benchmarks.codegen.source import Code, with_before
 from ct_tasks.benchmarks.codegen.values import dump, load, same
 from ct_tasks.benchmarks.data import load_rows
 from ct_tasks.errors import ConfigError, DataError
@@ -146,7 +147,7 @@ class LcbCodegen(CodeBenchmark):
         return SEVERAL_ANSWERS
 
     def entry(self, item: Item) -> str:
-        return str(item.data["entry_point"]).partition(".")[0] or "main"
+        return str(item.data["entry_point"]) or "main"
 
     def prompt(self, item: Item, options: TaskOptions, *, chat: bool) -> str:
         """The official task: statement, then starter code or the standard-input format, answer in one code block."""
@@ -156,12 +157,14 @@ class LcbCodegen(CodeBenchmark):
                 f"{str(item.data['content']).strip()}\n\n### Format\n{ask}\nEnclose the program in one Python code block.\n\n"
                 "### Answer\n")
 
-    def program(self, answer: Answer) -> Program:
-        if answer.extracted or answer.item.data["entry_point"]:
-            found = super().program(answer)
-            return found if found.source is None else Program(_TYPING + found.source if answer.item.data["entry_point"]
-                                                              else found.source)
-        return find_script(answer.text, truncated=answer.truncated)
+    def program(self, answer: Answer, *, flexible: bool = False) -> Program:
+        """A whole script for standard input; else a class with the method, after the imports of the official runner."""
+        if not answer.item.data["entry_point"] and not answer.extracted:
+            return find_script(answer.text, truncated=answer.truncated, thinking=answer.thinking, flexible=flexible)
+        found = super().program(answer, flexible=flexible)
+        if found.source is None or not answer.item.data["entry_point"]:
+            return found
+        return replace(found, source=with_before([_TYPING], Code(found.source)))
 
     def gold(self, item: Item, options: TaskOptions) -> str:
         """The release has no reference programs; this one looks its input up among the tests."""
