@@ -34,11 +34,14 @@ class Found:
     truncated: bool = False
 
 
-def after_thinking(text: str) -> str | None:
+def after_thinking(text: str, *, thinking: bool = False) -> str | None:
     """The reply after its last closed thinking part, the whole reply if there is none, ``None`` if thinking never ends.
 
     The opening mark may be in the prompt, so a lone closing mark counts; an opening mark without its closing one does too.
+    ``thinking``: the prompt did end inside a thinking part, so a text without a closing mark is all thinking.
     """
+    if thinking and not any(closer in text for _, closer in _THINK):
+        return None
     for opener, closer in _THINK:
         if closer in text:
             text = text.rsplit(closer, 1)[1]
