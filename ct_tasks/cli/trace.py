@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from importlib.util import decode_source
 from pathlib import Path
 
 from ct_tasks.contra.trace import render
@@ -33,8 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     try:
-        source = sys.stdin.read() if str(args.file) == "-" else args.file.read_text()
-    except (OSError, UnicodeDecodeError) as error:
+        source = sys.stdin.read() if str(args.file) == "-" else decode_source(args.file.read_bytes())
+    except (OSError, UnicodeDecodeError, SyntaxError) as error:  # of a wrong encoding declaration
         raise ConfigError(f"cannot read the program {args.file}: {error}") from None
     (truth,) = trace_all([Call(source, args.call)], segmentation=args.segmentation, containers=args.containers)
     if isinstance(truth, TraceError):

@@ -16,8 +16,8 @@ _BRACKETS: Final = 2 * MAX_DEPTH  # a set inside a frozenset takes two a level
 _STRINGS: Final = re.compile(
     r"""
     \#[^\n]*+
-    | '''(?:[^\\']++|\\.|'(?!''))*+''' | \"""(?:[^\\"]++|\\.|"(?!""))*+\"""
-    | '(?:[^\\'\n]++|\\.)*+' | "(?:[^\\"\n]++|\\.)*+"
+    | (?P<format>(?<![\w])[rR]?[fF][rR]?(?=['"]))?+ (?: '''(?:[^\\']++|\\.|'(?!''))*+''' | \"""(?:[^\\"]++|\\.|"(?!""))*+\"""
+    | '(?:[^\\'\n]++|\\.)*+' | "(?:[^\\"\n]++|\\.)*+" )
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -34,7 +34,7 @@ def guard(text: str) -> None:
         raise LiteralError(f"literal of {len(text)} characters; the limit is {MAX_TEXT}")
     if _flat(text):
         return  # nearly every text: too few brackets and signs to nest deeply, even if all of them counted
-    bare = _STRINGS.sub("0", text)  # a value stays one, so that signs before two strings do not meet
+    bare = _STRINGS.sub(_emptied, text)
     bare = _QUOTE.split(bare, maxsplit=1)[0]  # at a string that never ends the parser stops
     if _flat(bare):
         return
@@ -52,6 +52,13 @@ def guard(text: str) -> None:
         run = run + 1 if char in "+-~" else (run if char.isspace() or char == "\\" else 0)
         if run > MAX_DEPTH:
             raise LiteralError("a long run of unary operators")
+
+
+def _emptied(found: re.Match[str]) -> str:
+    """What stands for a string: a value, so that signs before two strings do not meet. Each field of a format string is an
+    expression of its own, parsed from the start: it costs as much as eight elements."""
+    fields = found[0].count("{") if found["format"] else 0
+    return "0" + ",,,,,,,," * fields
 
 
 def _opening(text: str) -> int:

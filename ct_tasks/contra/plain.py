@@ -57,7 +57,8 @@ def plain(value: object, containers: Containers = "literal", *, budget: int = 1_
     them. Without a literal are: objects, integers above ``MAX_INT_BITS``, complex numbers that are not finite, containers
     that hold themselves or nest deeper than ``MAX_DEPTH``, and a ``range`` as a key or in a set (as a list it cannot stand
     there). Only exact built-in types are looked into, through their own C methods, so no method that the traced program
-    defined ever runs. Raises ``LiteralError`` when more than ``budget`` values would be copied.
+    defined ever runs. Raises ``LiteralError`` when more than ``budget`` values would be copied, long texts and numbers
+    counting as several.
     """
     return Copier(containers == "literal", budget).copy(value, 0)
 
@@ -87,9 +88,15 @@ class Copier:
             raise LiteralError("value too large to record")
         kind = type(value)
         if id(kind) in _ATOMS:
+            if kind is str or kind is bytes:
+                self.left -= len(value) >> 6  # type: ignore[arg-type]  # what is long to write is no single value
             return value
         if kind is int:
-            return value if int.bit_length(value) <= MAX_INT_BITS else OMIT  # type: ignore[arg-type]
+            bits = int.bit_length(value)  # type: ignore[arg-type]
+            if bits > MAX_INT_BITS:
+                return OMIT
+            self.left -= bits >> 7
+            return value
         if kind is complex:
             return value if math.isfinite(value.real) and math.isfinite(value.imag) else OMIT  # type: ignore[attr-defined]
         if depth >= MAX_DEPTH or id(value) in self.inside:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from builtins import len, max, str, type  # noqa: UP029 - as in plain.py
+from builtins import len, max, min, str, type  # noqa: UP029 - as in plain.py
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
@@ -214,9 +214,10 @@ class _Watcher:
             raise TraceError(f"{self.program.entry} was never entered (a decorator replaced it, or a cache answered)")
         if not self.done:
             raise TraceError("the program removed the tracer before it returned")
-        plain = literals.plain(value, self.containers)
+        plain = literals.plain(value, self.containers, budget=literals.MAX_TEXT)
         if plain is literals.OMIT and self.containers == "drop":
-            plain = literals.plain(value)  # what a container returns is still the answer; only LOCALS drop it
+            # What a container returns is still the answer; only LOCALS drop it.
+            plain = literals.plain(value, budget=literals.MAX_TEXT)
         if plain is literals.OMIT:
             raise TraceError(f"no literal expresses the returned {literals.type_name(value)}")
         literals.dump(plain)
@@ -265,7 +266,8 @@ class _Watcher:
     def _snapshot(self, frame: FrameType) -> dict[str, object]:
         held = frame.f_locals  # besides the function's own names it may hold keys that an exec has put there
         values = {name: value for name, value in held.items() if type(name) is str}
-        copier = literals.Copier(self.containers == "literal", self.budget)
+        room = min(self.budget, literals.MAX_TEXT)  # a value takes a character, and a longer text is not read back
+        copier = literals.Copier(self.containers == "literal", room)
         state = {}
         try:
             for name in self.names:
@@ -274,7 +276,7 @@ class _Watcher:
         except (literals.LiteralError, MemoryError) as error:
             self.failure = TraceMemory(str(error) or "the program ran out of memory")
             raise self.failure from None
-        self.budget = copier.left
+        self.budget -= room - copier.left
         return state
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -159,6 +161,26 @@ def test_clock_starts_with_the_child(pool: PythonPool) -> None:
     """Forty jobs of 0.2 s wait for up to 4 s in the queue; none is late, because waiting is not running."""
     job = Job("import time\ntime.sleep(0.2)", limits=Limits(cpu_s=1, wall_s=1.0))
     assert {r.status for r in pool.run([job] * 40)} == {"ok"}
+
+
+def test_a_busy_machine_takes_nothing_from_a_job(pool: PythonPool) -> None:
+    """With three processes to a core a job needs three times its CPU time, which is beyond its wall limit."""
+    code = "import time\ndef f():\n    while time.process_time() < 0.6:\n        pass\n    return 1"
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3 * (os.cpu_count() or 1))]
+    try:
+        works = pool.run([Job(code, expr="f()", limits=Limits(cpu_s=3, wall_s=0.8))] * 2)
+        sleeps = pool.run([Job("import time\ntime.sleep(600)", limits=Limits(cpu_s=3, wall_s=0.8))] * 2)
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert [r.status for r in works] == ["ok", "ok"], works
+    assert [r.status for r in sleeps] == ["timeout", "timeout"], sleeps
+
+
+def test_a_byte_order_mark_is_no_part_of_a_program(pool: PythonPool) -> None:
+    function, script = pool.run([Job("\ufeffdef f():\n    return 1", expr="f()"), Job("\ufeffprint(2)", stdin="")])
+    assert (function.value, script.stdout) == ("1", "2\n")
 
 
 def test_many_threads_share_one_pool(pool: PythonPool) -> None:

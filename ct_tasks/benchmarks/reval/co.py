@@ -33,6 +33,7 @@ class RevalCO(Benchmark):
     """``ct_reval_co``."""
 
     name = "ct_reval_co"
+    version: int = 2
     domain: ClassVar[Domain] = "reval"
     default_shots: ClassVar[int] = 1
     source = dataset.TASKS

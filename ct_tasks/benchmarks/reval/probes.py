@@ -26,6 +26,7 @@ STATE_ATOL = 1e-6  # for floats, as the published scorer
 class Probe(Benchmark):
     """What the three share."""
 
+    version: int = 2
     domain: ClassVar[Domain] = "reval"
     default_shots: ClassVar[int] = 1
     source = dataset.TASKS

@@ -210,8 +210,8 @@ def _hook(job: dict[str, Any]) -> Any:
 
 @functools.lru_cache(maxsize=4)
 def _compiled(code: str) -> types.CodeType:
-    """A program's many tests come one after the other, so it is compiled once."""
-    return compile(code, FILENAME, "exec", dont_inherit=True)
+    """A program's many tests come one after the other, so it is compiled once. A byte order mark is no part of a program."""
+    return compile(code.removeprefix("\ufeff"), FILENAME, "exec", dont_inherit=True)
 
 
 def _describe(error: BaseException) -> str:
