@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -37,8 +38,13 @@ def halve(rows: Sequence[Row], kind: str) -> list[Row]:
         kept = {n for program in _half(list(functions)) for n in functions[program]}
     else:
         kept = set()
-        for numbers in functions.values():
-            calls = {n: f"{_texts(rows[n], n)[1]}\x00{n - numbers[0]}" for n in numbers}
+        for program, numbers in functions.items():
+            seen: Counter[str] = Counter()
+            calls = {}
+            for n in numbers:
+                call = _texts(rows[n], n)[1]
+                seen[call] += 1
+                calls[n] = f"{program}\x00{call}\x00{seen[call]}"
             chosen = set(_half(list(calls.values())))
             kept |= {n for n in numbers if calls[n] in chosen}
     return [row for number, row in enumerate(rows) if number in kept]
