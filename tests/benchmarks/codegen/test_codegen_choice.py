@@ -203,6 +203,5 @@ def test_no_text_raises(parts: list[str], glue: str, truncated: bool | None) -> 
 def test_ten_megabytes_are_read(unit: str) -> None:
     """Whatever a reply repeats, it ends: no step takes more than time in proportion to the text."""
     text = unit * (10_000_000 // len(unit))
-    for flexible in (False, True):
-        find_program(text, "f", prompt=HEAD, flexible=flexible)
-        find_script(text, flexible=flexible)
+    find_program(text, "f", prompt=HEAD, flexible=True)
+    find_script(text, flexible=True)
