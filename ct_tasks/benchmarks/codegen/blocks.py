@@ -16,7 +16,7 @@ _FENCE = re.compile(r"^([ \t]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?)(`{3,}|~{3,})[ \t
 _TAG = re.compile(r"[A-Za-z0-9_+#.{}:=/-]*")
 _START = re.compile(r"(?:from\s+\S+\s+import\b|import\s+\w|def\s+\w|async\s+def\s+\w|class\s+\w|@\w)")
 _FIRST = re.compile(
-    r"(?:from[ \t]+\S+[ \t]+import\b|import[ \t]+[\w.]+(?:[ \t]+as[ \t]+\w+)?(?:[ \t]*,[ \t]*[\w. \t]+)*[ \t]*(?:[#;]|$)|def[ \t]+\w+[ \t]*[(\[]"
+    r"(?:from[ \t]+\S+[ \t]+import\b|import[ \t]+[\w.]+[ \t]*(?:as\b|[,;#]|$)|def[ \t]+\w+[ \t]*[(\[]"
     r"|async[ \t]+def[ \t]+\w|class[ \t]+\w+[ \t]*[(:\[]|@\w|(?:if|for|while|with)\b.*:[ \t]*(?:#|$)|(?:for|while|if)\b[^:]*:[ \t]*\w+[.(=\[ ]"
     r"|try[ \t]*:|[A-Za-z_][\w.\[\], \t'\"-]*(?::[^=\n]{1,60})?(?:[-+*/%&|^]|//|\*\*)?=(?!=)|\(?[A-Za-z_]\w*(?:[ \t]*,[ \t]*\w+)+\)?[ \t]*=(?!=)|print[ \t]*\(|[A-Za-z_][\w.]*\(.*\)[ \t]*(?:[#;]|$))")
 _NEXT = re.compile(r"(?:[ \t#)\]}]|$|(?:else|finally)[ \t]*:|(?:elif|except)\b.*:)")

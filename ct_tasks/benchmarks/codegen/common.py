@@ -50,7 +50,10 @@ class CodeBenchmark(Benchmark):
 
     def score(self, answers: Sequence[Answer], options: TaskOptions) -> list[Score]:
         """Both readings of each reply; a program that both read, or that occurs twice for an item, runs once."""
-        readings = [(self.program(answer), self.program(answer, flexible=True)) for answer in answers]
+        readings = []
+        for answer in answers:
+            strict = self.program(answer)  # the flexible reading adds to it, and never replaces it
+            readings.append((strict, self.program(answer, flexible=True) if strict.source is None else strict))
         asked = {(answer.item.id, p.source): answer.item for answer, pair in zip(answers, readings, strict=True)
                  for p in pair if p.source is not None}
         judged: dict[tuple[str, str | None], Score] = dict(zip(asked, self.judge(list(asked.values()), [source or "" for _, source in asked], options), strict=True))

@@ -32,7 +32,8 @@ from ct_tasks.benchmarks.codegen.source import (
 from ct_tasks.benchmarks.math.extract import after_thinking
 from ct_tasks.score import Status
 
-MAX_CODE: Final = 1_000_000  # characters of code that are looked at, from the end of a reply
+MAX_CODE: Final = 500_000  # characters of code that are looked at, from the end of a reply
+MAX_PIECES: Final = 50  # pieces of each kind, likewise
 _READS: Final = frozenset(("input", "stdin", "open", "fileinput", "read", "raw_input"))
 _CODE_LINE: Final = re.compile(r"^\s*(?:import|from|def|class|print|for|while|if)\b", re.MULTILINE)
 _PRINTS: Final = frozenset(("print", "stdout", "write", "writelines"))
@@ -71,7 +72,7 @@ def find_program(text: str, entry: str, *, prompt: str = "", truncated: bool | N
     blocks = _latest(blocks)
     pieces = [_function(block, entry) for block in blocks]
     best = _last_of(pieces, 2)
-    if best is None and prompt and (whole := _continued(prompt, [b.text for b in reversed(blocks)], reply, entry)):
+    if best is None and prompt and (whole := _continued(prompt, [b.text for b in blocks[:-10:-1]], reply, entry)):
         return Program(_made(whole, entry, pieces, prompt), cut=bool(truncated) and _at_end(whole, entry))
     if best is None:
         runs = _latest(plain_runs(outside))
@@ -112,12 +113,12 @@ def find_script(text: str, *, truncated: bool | None = None, thinking: bool = Fa
 
 
 def _latest(blocks: Sequence[Block]) -> list[Block]:
-    """The blocks at the end of a reply, at most ``MAX_CODE`` characters of them but at least one."""
+    """The blocks at the end of a reply: at most ``MAX_PIECES`` of ``MAX_CODE`` characters together, but at least one."""
     kept_blocks: list[Block] = []
     room = MAX_CODE
     for block in reversed(blocks):
         room -= len(block.text)
-        if room < 0 and kept_blocks:
+        if (room < 0 and kept_blocks) or len(kept_blocks) == MAX_PIECES:
             break
         if block.text.strip():
             kept_blocks.append(block)
@@ -145,9 +146,10 @@ def _script(block: Block, source: Code, others: Sequence[Code]) -> _Piece:
         return _Piece(int(block.python and (bool(block.tag) or _CODE_LINE.search(block.text) is not None)), source, block.closed)
     if all(_is_data(s.node) for s in source.statements):
         return _Piece(0, source, block.closed)
-    whole = Code(completed(source, others))
+    whole = Code(completed(source, others)) if source.missing else source
     words = _words(whole)
-    acts = any(s.needs & (whole.bound | _PRINTS | _READS) for s in source.statements if not s.defines and not _is_data(s.node))
+    doing = whole.bound | _PRINTS | _READS
+    acts = any(s.needs & doing for s in source.statements if not s.defines and not _is_data(s.node))
     reads, prints = bool(words & _READS) and "StringIO" not in words, bool(words & _PRINTS)
     if whole.missing and not any(_stars(s.node) for s in whole.statements):
         rank = 2

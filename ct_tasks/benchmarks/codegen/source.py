@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Final
 
 MAX_CHARS: Final = 200_000  # a longer piece is judged by its words alone: trees of it would fill the memory
+MAX_STATEMENTS: Final = 2_000  # of a piece with more, no action is left out: telling them apart would take too long
 _ATTEMPTS: Final = 40
 _GIVEN: Final = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__", "__builtins__", "__annotations__"}
 _TALKS: Final = frozenset(("print", "input", "unittest", "doctest", "pytest"))
@@ -112,6 +113,11 @@ class Code:
             for name in statement.binds:
                 leads.setdefault(name, set()).update(statement.needs)
         return leads
+
+    @cached_property
+    def givers(self) -> dict[str, Statement]:
+        """The last statement that gives each name its value, without having needed it."""
+        return {name: s for s in self.statements for name in s.binds if s.defines or name not in s.needs}
 
     @cached_property
     def missing(self) -> frozenset[str]:
@@ -223,7 +229,7 @@ def readable(text: str, entry: str = "") -> Code:
     if source.tree is not None or not mentions(text, entry) or len(text) > MAX_CHARS:
         return source
     lines = source.lines
-    for _ in range(_ATTEMPTS):
+    for _ in range(min(_ATTEMPTS, MAX_CHARS // len(text) + 3)):
         end = _before_error(lines)
         if end <= 0:
             break
@@ -258,6 +264,8 @@ def kept(source: Code, entry: str) -> str:
     Left out are asserts, a ``__main__`` part, and what prints, reads or calls the entry point, itself or through a function
     of the piece; not, however, a statement that binds or fills something that the entry point leads to.
     """
+    if len(source.statements) > MAX_STATEMENTS:
+        return source.text
     name = entry.partition(".")[0]
     functions = {s.node.name: s for s in source.statements if isinstance(s.node, (ast.FunctionDef, ast.AsyncFunctionDef))}
     wanted = source.reach([name]) - functions.keys() | {name}
@@ -297,10 +305,10 @@ def completed(source: Code, others: Sequence[Code]) -> str:
             continue
         have.add(name)
         for place in range(len(others) - 1, -1, -1):
-            given = [s for s in others[place].statements if name in s.binds and (s.defines or name not in s.needs)]
-            if given and not is_stub(given[-1].node):
-                taken[place, given[-1].first] = others[place].text_of(given[-1])
-                waiting.extend(given[-1].needs - have - _GIVEN)
+            given = others[place].givers.get(name)
+            if given is not None and not is_stub(given.node):
+                taken[place, given.first] = others[place].text_of(given)
+                waiting.extend(given.needs - have - _GIVEN)
                 break
     if not taken:
         return source.text

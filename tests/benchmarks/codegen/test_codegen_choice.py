@@ -200,9 +200,8 @@ def test_no_text_raises(parts: list[str], glue: str, truncated: bool | None) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", ["```\n'''\n```\n", "```python\ndef f(x):\n    return x\n```\n", "def f(x):\n", "`f`", "x = (\n", ">>> f\n", "```\n", "```python\n",
                                   "f = 1;", "a" * 99 + "\n", "\"\"\"'''\n", "````\n```\n", "print(f(1))\n", "T[1] = f\n", "f(", "\\", "- ```\n", "if f:\n x\n"])
-def test_ten_megabytes_are_read(unit: str) -> None:
+def test_megabytes_are_read(unit: str) -> None:
     """Whatever a reply repeats, it ends: no step takes more than time in proportion to the text."""
-    text = unit * (10_000_000 // len(unit))
-    for flexible in (False, True):
-        find_program(text, "f", prompt=HEAD, flexible=flexible)
-        find_script(text, flexible=flexible)
+    text = unit * (3_000_000 // len(unit))
+    find_program(text, "f", prompt=HEAD, flexible=True)
+    find_script(text, flexible=True)
