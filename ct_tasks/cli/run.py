@@ -17,12 +17,14 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ct_tasks.config_file import read_yaml
 from ct_tasks.errors import ConfigError, HarnessError
 from ct_tasks.lm_eval.journal import Journal, journaled, journaled_with_seeds
+from ct_tasks.lm_eval.models import check_model
 
 PASS_THROUGH = True  # unknown arguments are lm_eval's
 PACKAGES = ("codethinker-eval", "lm-eval", "torch", "transformers", "vllm", "datasets", "peft")
@@ -36,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     rest: list[str] = args.rest
+    _check_model(rest)
     journal = Journal(args.run_dir)
     try:
         _keep_config(args.run_dir, {"lm_eval": rest, "chunk": args.chunk, "run_seed": args.run_seed}, len(journal.done))
@@ -52,6 +55,25 @@ def main(args: argparse.Namespace) -> int:
     finally:
         journal.close()
     return 0
+
+
+def _check_model(rest: Sequence[str]) -> None:
+    """A misspelt model is told before the journal is opened and before anything is loaded."""
+    model, config = _given(rest, "--model", "-M"), _given(rest, "--config", "-C")
+    if model is None and config is not None:
+        model = read_yaml(Path(config)).get("model")
+    if isinstance(model, str):
+        check_model(model)
+
+
+def _given(rest: Sequence[str], *names: str) -> str | None:
+    """The value of one of lm_eval's options, however it is written."""
+    found = None
+    for at, text in enumerate(rest):
+        option, equals, value = text.partition("=")
+        if option in names:
+            found = value if equals else next(iter(rest[at + 1 :]), None)
+    return found
 
 
 def _keep_config(folder: Path, config: dict[str, Any], done: int) -> None:

@@ -82,14 +82,16 @@ def test_a_glob_expanded_by_the_shell_is_explained():
         (["codethinker_math"], {"paradigm": "cwm"}, "unknown paradigm of ct_gsm8k"),
         (["ct_mini"], {"paradigm": "direct", "shots": 9}, "at most 1 shots"),
         (["ct_minni"], {}, "did you mean ct_mini"),
+        (["cruxeval_o"], {}, "did you mean.*ct_cruxeval_o"),
+        (["ct-mini"], {}, "did you mean.*ct_mini"),
+        (["ct_mini"], {"shots": -1, "segmentation": "adaptiv", "start_date": "tomorrow"}, "(?s)did you mean adaptive.*shots must be.*start_date must be a date like 2024-01-31, got 'tomorrow'"),
         (["ct_tasks"], {}, "Quote it"),
         (["ct_train"], {}, "Quote it"),
     ],
 )
 def test_what_a_task_cannot_do_is_refused_before_the_model_loads(tasks, metadata, match):
-    manager = TaskManager(include_defaults=False, metadata=metadata)  # lm_eval makes it first of all
     with pytest.raises(ConfigError, match=match):
-        manager.match_tasks(tasks)
+        TaskManager(include_defaults=False, metadata=metadata).match_tasks(tasks)  # what lm_eval does first of all
 
 
 def test_names_and_globs_that_exist_are_matched():
