@@ -4,15 +4,18 @@ import ast
 import datetime
 import gzip
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from ct_tasks.benchmarks import data, registry
+from ct_tasks.benchmarks.generations import read_generations
 from ct_tasks.cli.main import COMMANDS, main
 from ct_tasks.cli.score import summary
-from ct_tasks.errors import ConfigError
+from ct_tasks.errors import ConfigError, DataError
 from ct_tasks.options import TaskOptions
 from ct_tasks.score import Score
 
@@ -119,6 +122,63 @@ def test_validate(capsys, tmp_path, config, match):
     code, out, _ = run(capsys, "validate", str(file))
     assert match in out
     assert code == (0 if match == "ok" else 1)
+
+
+SEPARATORS = "\u2028\u2029\u0085\x0b\x0c\x1c"
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_rows_end_at_line_feeds_alone(tmp_path, packed):
+    """A reply that holds what Python's ``splitlines`` also cuts at, written unescaped as other tools do."""
+    file = tmp_path / "g.jsonl"
+    texts = {"sample_0": f"a{SEPARATORS}b", "sample_1": "c"}
+    content = "".join(json.dumps({"id": k, "texts": [v]}, ensure_ascii=False) + "\r\n" for k, v in texts.items()).encode()
+    file.write_bytes(gzip.compress(content) if packed else content)
+    read = read_generations(file, registry.get("ct_cruxeval_o"))
+    assert {k: [t.text for t in v] for k, v in read.items()} == {k: [v] for k, v in texts.items()}
+    assert data.read_file(file) == [{"id": k, "texts": [v]} for k, v in texts.items()]
+
+
+@pytest.mark.parametrize(
+    ("content", "match"),
+    [
+        ('{"id": "sample_0", "texts": ["a"]}\n\n{"id": "sample_1", "texts": ["b"', "g.jsonl:3 is no JSON"),
+        ('{"id": "sample_0", "texts": ["a"]}\n\n7', "g.jsonl:3 is a int, not an object"),
+        ('{"id": "sample_0", "texts": ["a"]}\n{"id": "sample_1", "texts": [null]}', "g.jsonl:2: the entry 'sample_1' holds null, which is not a text"),
+        ('{"doc": {"id": "sample_0"}, "resps": [["a", null]]}', "g.jsonl:1: the entry 'sample_0' holds null"),
+        ('{"doc": {"id": "sample_0"}, "resps": [["a"]]}\n{"doc": {"id": "sample_0"}, "resps": [["b"]]}', "g.jsonl:2: 'sample_0' occurs a second time, with other texts"),
+        ('{"sample_0": ["a"]}\n{"sample_0": ["b"]}', "g.jsonl:2: 'sample_0' occurs a second time"),
+        ('{"sample_0": ["a"], "sample_0": ["b"]}', "the key 'sample_0' occurs twice"),
+        ('{"sample_0": ["a"], "0": ["b"]}', "'0' is the id 'sample_0', which occurs a second time"),
+    ],
+)  # fmt: skip
+def test_no_row_is_dropped_without_a_word(capsys, tmp_path, content, match):
+    file = tmp_path / "g.jsonl"
+    file.write_text(content)
+    with pytest.raises(DataError, match=re.escape(match)):
+        read_generations(file, registry.get("ct_cruxeval_o"))
+
+
+def test_a_row_for_each_filter_is_one_sample(tmp_path):
+    file = tmp_path / "g.jsonl"
+    file.write_text('{"doc": {"id": "sample_0"}, "resps": [["a"]], "filter": "x"}\n' * 2)
+    assert [t.text for t in read_generations(file, registry.get("ct_cruxeval_o"))["sample_0"]] == ["a"]
+
+
+def test_samples_tell_what_is_known_of_a_reply(tmp_path):
+    file = tmp_path / "g.jsonl"
+    verdicts = [json.dumps({"status": "wrong", "ending": {"truncated": known, "thinking": known is True}}) for known in (True, False, None)]
+    file.write_text(json.dumps({"doc": {"id": "sample_0"}, "resps": [["a", "b", "c"]], "filtered_resps": [verdicts]}))
+    read = read_generations(file, registry.get("ct_cruxeval_o"))["sample_0"]
+    assert [(t.text, t.truncated, t.thinking) for t in read] == [("a", True, True), ("b", False, False), ("c", None, False)]
+
+
+def test_damaged_benchmark_data_is_told_with_its_line(tmp_path):
+    file = tmp_path / "test.jsonl"
+    for content, match in (('{"id": 1}\n{"id"\n', "test.jsonl:2 is no JSON"), ('{"id": 1}\n[2]\n', "test.jsonl:2 is a list, not an object")):
+        file.write_text(content)
+        with pytest.raises(DataError, match=match):
+            data.read_file(file)
 
 
 def test_validate_tells_everything_at_once(capsys, tmp_path):
