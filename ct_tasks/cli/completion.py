@@ -16,6 +16,7 @@ import shlex
 from collections.abc import Mapping
 
 import argcomplete
+from argcomplete.shell_integration import shellcode
 
 from ct_tasks.benchmarks.registry import TASKS
 
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    print(argcomplete.shellcode(SCRIPTS, shell=args.shell))
+    print(shellcode(list(SCRIPTS), shell=args.shell))
     return 0
 
 
@@ -47,5 +48,5 @@ def answer(package: str, commands: Mapping[str, str]) -> None:
             importlib.import_module(f"{package}.cli.{name}").add_arguments(child)
             for action in child._actions:
                 if action.dest in ("task", "tasks"):
-                    action.completer = argcomplete.ChoicesCompleter(TASKS)  # type: ignore[attr-defined]
+                    action.completer = lambda **_: TASKS  # type: ignore[attr-defined]
     argcomplete.autocomplete(parser)
