@@ -3,6 +3,7 @@
 ``CodeThinkerError``
     ``ConfigError``           a bad option, config file or command line
         ``UnknownNameError``  a name that is not in a closed list; carries suggestions
+        ``ConfigErrors``      several of these at once
     ``DataError``             benchmark or training data absent, damaged, or not what its hash says
     ``HarnessError``          the evaluation machinery failed (dead daemon, missing tool chain, full disk); never "wrong"
     ``TraceError``            a program could not be traced
@@ -12,7 +13,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class CodeThinkerError(Exception):
@@ -31,6 +32,25 @@ class UnknownNameError(ConfigError):
         close = difflib.get_close_matches(name, self.known, n=3)
         hint = f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(self.known)}"
         super().__init__(f"unknown {kind} {name!r}; {hint}")
+
+
+class ConfigErrors(ConfigError):
+    """Everything that is wrong with one input; ``errors`` holds each."""
+
+    def __init__(self, errors: Sequence[ConfigError]) -> None:
+        self.errors = tuple(errors)
+        super().__init__("\n".join(map(str, errors)))
+
+
+def refuse(errors: Sequence[ConfigError]) -> None:
+    """Raise what was found: the one error itself, or all of them together."""
+    if errors:
+        raise errors[0] if len(errors) == 1 else ConfigErrors(errors)
+
+
+def each(error: ConfigError) -> list[ConfigError]:
+    """The errors that one exception stands for."""
+    return list(error.errors) if isinstance(error, ConfigErrors) else [error]
 
 
 class DataError(CodeThinkerError):

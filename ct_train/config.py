@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 import yaml
 
-from ct_tasks.cli.validate import read_yaml
-from ct_tasks.errors import ConfigError, UnknownNameError
+from ct_tasks.config_file import read_yaml
+from ct_tasks.errors import ConfigError, UnknownNameError, each, refuse
 
 T = TypeVar("T")
 PACKAGES = ("codethinker-eval", "torch", "transformers", "trl", "peft", "datasets", "vllm")
@@ -24,7 +24,8 @@ PACKAGES = ("codethinker-eval", "torch", "transformers", "trl", "peft", "dataset
 def load(kind: type[T], path: Path | None, overrides: Sequence[str] = ()) -> T:
     """An instance of the dataclass ``kind`` from ``path`` and ``key=value`` overrides (``lora.r=8`` reaches inside).
 
-    Raises ``UnknownNameError`` for a key that is not a setting and ``ConfigError`` for a value of another type.
+    Raises ``UnknownNameError`` for a key that is not a setting, ``ConfigError`` for a value of another type, and
+    ``ConfigErrors`` for several of them.
     """
     values: dict[str, Any] = read_yaml(path) if path else {}
     for text in overrides:
@@ -45,10 +46,16 @@ def _build(kind: type[T], values: Mapping[str, Any], where: str) -> T:
     hints = typing.get_type_hints(kind)
     fields = {f.name for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
     made: dict[str, Any] = {}
+    errors: list[ConfigError] = []
     for key, value in values.items():
         if key not in fields:
-            raise UnknownNameError("setting", f"{where}{key}", [f"{where}{name}" for name in fields])
-        made[key] = _fit(hints[key], value, f"{where}{key}")
+            errors.append(UnknownNameError("setting", f"{where}{key}", [f"{where}{name}" for name in fields]))
+            continue
+        try:
+            made[key] = _fit(hints[key], value, f"{where}{key}")
+        except ConfigError as error:
+            errors += each(error)
+    refuse(errors)
     return kind(**made)
 
 

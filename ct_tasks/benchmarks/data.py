@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import json
 import os
 import urllib.error
 import urllib.request
@@ -17,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ct_tasks import jsonl
 from ct_tasks.benchmarks.base import Source
 from ct_tasks.errors import DataError
 
@@ -97,9 +97,15 @@ def read_file(path: Path, sha256: str | None = None) -> list[Row]:
                 f"{path} is not the version this benchmark is defined on: its SHA-256 is {digests[0]} (unpacked "
                 f"{digests[1]}), expected {sha256}. Get the published file again, or point CT_DATA_DIR elsewhere."
             )
-        return [json.loads(line) for line in content.decode().split("\n") if line.strip()]
+        text = content.decode()
     except (OSError, EOFError, ValueError) as error:
         raise DataError(f"{path} cannot be read as JSON lines: {error}") from error
+    found = []
+    for number, row in jsonl.rows(text, path):
+        if not isinstance(row, dict):
+            raise DataError(f"{path}:{number} is a {type(row).__name__}, not an object")
+        found.append(row)
+    return found
 
 
 def check(rows: Iterable[Row], source: Source, columns: Sequence[str], where: str) -> list[Row]:

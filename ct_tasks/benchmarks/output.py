@@ -106,7 +106,8 @@ class PredictionBenchmark(Benchmark):
         """The answer in one text, a cut-off answer being none."""
         if answer.extracted:
             return answers.read(answer.text, problem)
-        text = paradigm.completed(answer.text) if answer.truncated is False else answer.text
+        stopped = answer.truncated is False and not answer.extra.get("whole")  # maybe by a stop string, which is then gone
+        text = paradigm.completed(answer.text) if stopped else answer.text
         found = paradigm.extract(text, problem)
         if answer.truncated and (isinstance(found, Missed) or found.open_end):
             return Missed("truncated", "the length limit cut the reply before its answer was complete", found.text)

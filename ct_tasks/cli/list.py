@@ -64,7 +64,7 @@ def defaults() -> list[str]:
             if shown not in tasks:
                 tasks.append(shown)
     lines = [
-        "| tasks | answer format | shots | stop strings | tokens | temperature | limit of scoring |",
+        "| tasks | answer format | shots | stop strings (none with a chat template) | tokens | temperature | limit of scoring |",
         "|---|---|---:|---|---:|---:|---|",
     ]
     return lines + [f"| {' '.join(f'`{t}`' for t in tasks)} | {' | '.join(cells)} |" for cells, tasks in found.items()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -22,6 +23,7 @@ COMMANDS: Mapping[str, str] = {
     "compare": "paired comparison of two runs",
     "containers": "build and check the language images",
     "model": "convert and cache the small demo model",
+    "completion": "complete commands, options and task names in bash, zsh and fish",
 }
 
 
@@ -33,6 +35,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def dispatch(package: str, commands: Mapping[str, str], argv: Sequence[str]) -> int:
     """Find the subcommand in ``<package>.cli.<name>`` and run its ``main``."""
     program = f"python -m {package}"
+    if "_ARGCOMPLETE" in os.environ:
+        from ct_tasks.cli import completion
+
+        completion.answer(package, commands)
     if not argv or argv[0] in ("-h", "--help", "help"):
         width = max(map(len, commands))
         print(f"usage: {program} COMMAND ...\n\ncommands:")

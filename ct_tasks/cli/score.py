@@ -48,7 +48,7 @@ def main(args: argparse.Namespace) -> int:
     for key, rows in known.items():
         for row in rows:
             extracted = args.answers or row.extracted
-            answers.append(Answer(items[key], row.text, extracted=extracted, extra=row.extra))
+            answers.append(Answer(items[key], row.text, extracted, row.truncated, row.thinking, row.extra))
     scores = iter(benchmark.score(answers, options))
     verdicts = {key: [next(scores) for _ in rows] for key, rows in known.items()}
     metrics = {**summary(verdicts), "items": len(known), "unknown_ids": len(generations) - len(known)}

@@ -4,7 +4,8 @@
     python -m ct_tasks validate harness_configs/train/grpo_smollm2_cpu.yaml model=MODEL data=rows.jsonl
 
 A config is one for ``lm_eval run --config`` or for a command of ``python -m ct_train``, whichever knows more of its keys,
-and is checked by that command's own settings; key=value replaces a training setting, as it does there.
+and is checked by that command's own settings; key=value replaces a training setting, as it does there. Everything that is
+wrong with a config is told at once.
 """
 
 from __future__ import annotations
@@ -12,18 +13,18 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import fnmatch
-import importlib
-import inspect
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from ct_tasks import config_file
 from ct_tasks.benchmarks import registry
-from ct_tasks.errors import CodeThinkerError, ConfigError, UnknownNameError
+from ct_tasks.config_file import read_yaml
+from ct_tasks.errors import CodeThinkerError, ConfigError, UnknownNameError, each
+from ct_tasks.lm_eval.models import check_model
 from ct_tasks.lm_eval.options import check_metadata, check_task
+from ct_tasks.options import TaskOptions
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,84 +37,70 @@ def main(args: argparse.Namespace) -> int:
     failed = 0
     overrides = [text for text in args.configs if "=" in text and not Path(text).exists()]
     for path in (Path(text) for text in args.configs if text not in overrides):
-        try:
-            print(f"{path}: ok ({check_any(path, overrides)})")
-        except CodeThinkerError as error:
-            failed += 1
-            print(f"{path}: {error}")
+        what, errors = check_any(path, overrides)
+        print("\n".join(f"{path}: {error}" for error in errors) if errors else f"{path}: ok ({what})")
+        failed += bool(errors)
     return 1 if failed else 0
 
 
-def check_any(path: Path, overrides: Sequence[str] = ()) -> str:
-    """What a config of either kind would do, in a few words. Raises ``CodeThinkerError`` for whatever could not run."""
-    config = read_yaml(path)
-    kinds = {"": len(_lm_eval_fields() & config.keys())}
-    for command, settings in _training_settings().items():
-        kinds[command] = len({f.name for f in dataclasses.fields(settings)} & config.keys())
-    command = max(kinds, key=kinds.__getitem__)
-    if command:
-        from ct_train import config as training
-
-        settings = training.load(_training_settings()[command], path, overrides)
-        check = getattr(settings, "check", None)
-        if check is not None:
-            check(*([1] if inspect.signature(check).parameters else []))  # some plan for a number of processes
-        return f"python -m ct_train {command}"
-    names = check_file(path)
-    return f"{len(names)} tasks: {', '.join(names[:6])}{' ...' if len(names) > 6 else ''}"
-
-
-def _training_settings() -> dict[str, Any]:
-    """The settings class of every training command that has one."""
-    from ct_train.__main__ import COMMANDS
-
-    modules = {name: importlib.import_module(f"ct_train.cli.{name}") for name in COMMANDS}
-    return {name: module.SETTINGS for name, module in modules.items() if hasattr(module, "SETTINGS")}
-
-
-def check_file(path: Path) -> list[str]:
-    """The leaf tasks that an lm-eval config runs. Raises ``ConfigError`` for whatever could not run."""
-    config = read_yaml(path)
-    known = _lm_eval_fields()
-    for key in config:
-        if key not in known:
-            raise UnknownNameError("key", str(key), known)
-    if not config.get("tasks"):
-        raise ConfigError("it names no tasks")
-    options = check_metadata(_mapping(config.get("metadata"), "metadata"))
-    given = config["tasks"] if isinstance(config["tasks"], list) else str(config["tasks"]).split(",")
-    tasks: list[str] = []
-    for name in map(str, given):
-        if name in registry.GROUPS:
-            tasks += registry.GROUPS[name]
-        elif any(c in name for c in "*?["):
-            matched = fnmatch.filter(registry.TASKS, name)
-            if not matched:
-                raise ConfigError(f"the pattern {name!r} matches no task")
-            tasks += matched
-        elif name in registry.TASKS:
-            tasks.append(name)
-        elif name.startswith(("ct_", "codethinker")):
-            raise UnknownNameError("task", name, [*registry.TASKS, *registry.GROUPS])
-        else:
-            tasks.append(name)  # a task of lm-eval's own
-    for name in tasks:
-        if name in registry.TASKS:
-            check_task(name, options)
-    return list(dict.fromkeys(tasks))
-
-
-def read_yaml(path: Path) -> dict[str, Any]:
-    """A YAML file that holds one mapping. Raises ``ConfigError`` with the line of a syntax error."""
+def check_any(path: Path, overrides: Sequence[str] = ()) -> tuple[str, list[ConfigError]]:
+    """What a config of either kind would do, in a few words, and everything that keeps it from running."""
     try:
-        config = yaml.safe_load(path.read_text())
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot be read: {error}") from None
-    except yaml.YAMLError as error:
-        raise ConfigError(f"is not YAML: {str(error).splitlines()[0]} {getattr(error, 'problem_mark', '')}") from None
-    if not isinstance(config, dict):
-        raise ConfigError(f"holds a {type(config).__name__}, not a mapping of options")
-    return config
+        config = read_yaml(path)
+    except ConfigError as error:
+        return "", [error]
+    own = len(_lm_eval_fields() & config.keys())
+    kind = max(config_file.kinds(), key=lambda kind: len(kind.keys & config.keys()), default=None)
+    if kind is not None and len(kind.keys & config.keys()) > own:
+        return kind.command, kind.problems(path, overrides)
+    names, errors = check_config(config)
+    return f"{len(names)} tasks: {', '.join(names[:6])}{' ...' if len(names) > 6 else ''}", errors
+
+
+def check_config(config: dict[str, Any]) -> tuple[list[str], list[ConfigError]]:
+    """The leaf tasks that an lm-eval config runs, and everything that keeps it from running."""
+    known = _lm_eval_fields()
+    errors: list[ConfigError] = [UnknownNameError("key", str(key), known) for key in config if key not in known]
+    if isinstance(config.get("model"), str):
+        _collect(errors, check_model, config["model"])
+    given = config.get("tasks")
+    asked = [str(name) for name in given] if isinstance(given, list) else str(given or "").split(",")
+    tasks: list[str] = []
+    for name in filter(None, map(str.strip, asked)):
+        tasks += _collect(errors, _leaves, name) or []
+    if not given:
+        errors.append(ConfigError("it names no tasks"))
+    options = _collect(errors, lambda: check_metadata(_mapping(config.get("metadata"), "metadata")))
+    # With bad options the tasks are still asked whether they exist, not whether they fit the options.
+    for name in dict.fromkeys(tasks):
+        if name in registry.TASKS and isinstance(options, TaskOptions):
+            _collect(errors, check_task, name, options)
+    return list(dict.fromkeys(tasks)), list({str(error): error for error in errors}.values())
+
+
+def _collect(errors: list[ConfigError], check: Any, *given: Any) -> Any:
+    """What a check returns; what it finds wrong goes into ``errors``."""
+    try:
+        return check(*given)
+    except ConfigError as error:
+        errors += each(error)
+    except CodeThinkerError as error:  # data that is not there, a missing part of the machine
+        errors.append(ConfigError(str(error)))
+    return None
+
+
+def _leaves(name: str) -> list[str]:
+    """The leaf tasks of a name or a pattern; a name of lm-eval's own stays. Raises ``ConfigError``."""
+    if name in registry.GROUPS:
+        return list(registry.GROUPS[name])
+    if any(c in name for c in "*?["):
+        matched = fnmatch.filter(registry.TASKS, name)
+        if not matched:
+            raise ConfigError(f"the pattern {name!r} matches no task")
+        return matched
+    if name not in registry.TASKS and name.startswith(("ct_", "codethinker")):
+        raise UnknownNameError("task", name, [*registry.TASKS, *registry.GROUPS])
+    return [name]
 
 
 def _mapping(value: Any, name: str) -> dict[str, Any]:

@@ -7,7 +7,6 @@ Containers carry a label with the process that owns them, so one that a killed r
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import secrets
 import shutil
@@ -15,8 +14,8 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
+from ct_tasks import jsonl
 from ct_tasks.errors import HarnessError
 
 LABEL = "codethinker-eval.languages"
@@ -97,10 +96,9 @@ def image_id(name: str) -> str:
 
 def sweep() -> int:
     """Remove containers whose owner is gone (a run that was killed). Returns how many."""
-    rows = call("ps", "-a", "--filter", f"label={LABEL}", "--format", "{{json .}}").splitlines()
+    rows = call("ps", "-a", "--filter", f"label={LABEL}", "--format", "{{json .}}")
     removed = 0
-    for row in rows:
-        data: dict[str, Any] = json.loads(row)
+    for _, data in jsonl.rows(rows, "docker ps"):
         labels = dict(part.partition("=")[::2] for part in data.get("Labels", "").split(","))
         if not _alive(labels.get(LABEL, "")):
             with contextlib.suppress(HarnessError):  # another process may have removed it meanwhile

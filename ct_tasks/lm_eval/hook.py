@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import inspect
 from collections.abc import Mapping
@@ -36,7 +37,7 @@ def install(module: ModuleType) -> None:
     def match_tasks(self: Any, task_list: list[str]) -> list[str]:
         _explain_expanded_glob(task_list)
         found = list(match(self, task_list))
-        _suggest(task_list, found)
+        _suggest(self, task_list, found)
         _check_settings(found, self.metadata or {})
         return found
 
@@ -51,11 +52,14 @@ def _explain_expanded_glob(names: list[str]) -> None:
         )
 
 
-def _suggest(asked: list[str], found: list[str]) -> None:
-    """lm-eval only says that a task was not found."""
-    for name in asked:
-        if not found and name.startswith(("ct_", "codethinker")) and not any(c in name for c in "*?["):
-            raise UnknownNameError("task", name, [*registry.TASKS, *registry.GROUPS])
+def _suggest(manager: Any, asked: list[str], found: list[str]) -> None:
+    """lm-eval only says that a task was not found. A name that is like nothing, and a file or folder, are left to it."""
+    for name in () if found else asked:
+        if any(c in name for c in "*?[") or Path(name).exists():
+            continue
+        known = {*registry.TASKS, *registry.GROUPS, *map(str, manager.all_tasks)}
+        if name.startswith(("ct_", "codethinker")) or difflib.get_close_matches(name, known, n=1):
+            raise UnknownNameError("task", name, known)
 
 
 def _check_settings(names: list[str], metadata: Mapping[str, Any]) -> None:

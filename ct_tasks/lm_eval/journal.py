@@ -5,6 +5,9 @@ on where it was killed, and there are two ways to that. A model that runs in thi
 random generators: its requests are worked off in chunks of fixed composition, the generators are seeded from the run's seed
 before each chunk, and a chunk is in the journal whole or not at all. A server or an engine that takes a seed with the request
 (OpenAI-compatible APIs, vLLM) gets one a request and repeat, so that each reply can be kept as soon as it is there.
+
+A row holds what is known of how the reply ended (``finish_reason``, ``stop``, ``tokens``, ``reasoning``; see
+``ct_tasks.reply``), so that a resumed run scores as one that was never killed.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ct_tasks.errors import ConfigError, HarnessError
+from ct_tasks.reply import Ending, Reply
 
 
 class Journal:
@@ -39,11 +43,11 @@ class Journal:
             raise ConfigError(
                 f"{folder} is being written by another run; wait for it, or give another --run_dir"
             ) from None
-        self.done: dict[str, str] = dict(self._read())
+        self.done: dict[str, Reply] = dict(self._read())
         # Not buffered: a piece goes to the disk in one call, and a failed one leaves nothing behind to be written later.
         self._file = self.path.open("ab", buffering=0)
 
-    def _read(self) -> Iterator[tuple[str, str]]:
+    def _read(self) -> Iterator[tuple[str, Reply]]:
         if not self.path.exists():
             return
         content = self.path.read_bytes()
@@ -51,10 +55,9 @@ class Journal:
         if len(whole) < len(content):  # the machine stopped in the middle of a line
             with self.path.open("r+b") as file:
                 file.truncate(len(whole))
-        for number, line in enumerate(whole.splitlines(), 1):
+        for number, line in enumerate(whole.split(b"\n")[:-1], 1):
             try:
-                row = json.loads(line)
-                yield row["key"], row["text"]
+                yield _read_row(json.loads(line))
             except (ValueError, KeyError, TypeError):
                 raise ConfigError(
                     f"{self.path}:{number} is damaged; remove that line to generate its request again"
@@ -78,12 +81,23 @@ class Journal:
                     f"the disk of {self.path} is full; free some and run the same command again, nothing is lost"
                 ) from None
             raise
-        self.done.update((row["key"], row["text"]) for row in rows)
+        self.done.update(map(_read_row, rows))
 
     def close(self) -> None:
         """Give the lock back."""
         self._file.close()
         self._lock.close()
+
+
+def _row(key: str, text: object, **rest: Any) -> dict[str, Any]:
+    reply = Reply.of(text)
+    return {"key": key, "text": str(reply), **rest, **reply.ending.to_json()}
+
+
+def _read_row(row: Any) -> tuple[str, Reply]:
+    if not isinstance(row["text"], str):
+        raise TypeError
+    return row["key"], Reply(row["text"], Ending.from_json(row))
 
 
 def keys(requests: Sequence[Any]) -> list[str]:
@@ -118,7 +132,7 @@ def journaled(
             seconds = time.time() - start
             # A kill in the middle of a write leaves a part of the chunk; those rows stay.
             journal.append([
-                {"key": names[i], "text": text, "seed": seed, "chunk": number, "seconds": round(seconds / len(part), 4)}
+                _row(names[i], text, seed=seed, chunk=number, seconds=round(seconds / len(part), 4))
                 for i, text in zip(part, texts, strict=True) if names[i] not in journal.done
             ])  # fmt: skip
         return [journal.done[name] for name in names]
@@ -137,10 +151,7 @@ def journaled_with_seeds(
         start = time.time()
         texts = generate([_with_seed(r, s) for r, s in zip(requests, seeds, strict=True)], **kwargs)
         seconds = round((time.time() - start) / len(names), 4)
-        return [
-            {"key": name, "text": text, "seed": s, "seconds": seconds}
-            for name, text, s in zip(names, texts, seeds, strict=True)
-        ]
+        return [_row(name, text, seed=s, seconds=seconds) for name, text, s in zip(names, texts, seeds, strict=True)]
 
     def generate_until(requests: Sequence[Any], **kwargs: Any) -> list[str]:
         names = keys(requests)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ct_tasks.benchmarks import registry
-from ct_tasks.errors import UnknownNameError
+from ct_tasks.errors import ConfigError, UnknownNameError, each, refuse
 from ct_tasks.options import TaskOptions
 
 NAMES = tuple(f.name for f in dataclasses.fields(TaskOptions))
@@ -23,24 +23,37 @@ _MODEL_ARGUMENTS = frozenset(
 
 
 def check_metadata(metadata: Mapping[str, Any]) -> TaskOptions:
-    """The options in ``metadata``. Raises ``UnknownNameError`` for a bad value and for a key that looks like a misspelt
-    option (any other unknown key may be a model's argument and is left alone)."""
-    given = {}
+    """The options in ``metadata``. Raises ``ConfigError`` or ``ConfigErrors`` for bad values and for keys that look like a
+    misspelt option (any other unknown key may be a model's argument and is left alone)."""
+    given, errors = {}, []
     for key, value in metadata.items():
         if key in NAMES and not (key == "backend" and value not in ("local", "docker")):
             given[key] = value
         elif key not in _MODEL_ARGUMENTS and difflib.get_close_matches(key, NAMES, n=1, cutoff=0.8):
-            raise UnknownNameError("task option", key, NAMES)
-    return TaskOptions.from_mapping(given)
+            errors.append(UnknownNameError("task option", key, NAMES))
+    try:
+        options = TaskOptions.from_mapping(given)
+    except ConfigError as error:
+        refuse([*errors, *each(error)])
+        raise
+    refuse(errors)
+    return options
 
 
 def check_task(name: str, options: TaskOptions) -> None:
-    """Whether a task can be asked in this way. Raises ``UnknownNameError`` for a paradigm that it does not have, and what
-    the task itself raises, such as ``ConfigError`` for more worked examples than there are."""
+    """Whether a task can be asked in this way. Raises ``UnknownNameError`` for a paradigm that it does not have, what the
+    task itself raises, such as ``ConfigError`` for more worked examples than there are, and ``ConfigErrors`` for several."""
     benchmark = registry.get(name)
+    errors: list[ConfigError] = [
+        UnknownNameError("language", language, registry.LANGUAGES)
+        for language in options.languages or ()
+        if language not in registry.LANGUAGES
+    ]
     if options.paradigm is not None and options.paradigm not in benchmark.paradigms:
-        raise UnknownNameError(f"paradigm of {name}", options.paradigm, benchmark.paradigms)
-    for language in options.languages or ():
-        if language not in registry.LANGUAGES:
-            raise UnknownNameError("language", language, registry.LANGUAGES)
-    benchmark.generation(options)
+        errors.insert(0, UnknownNameError(f"paradigm of {name}", options.paradigm, benchmark.paradigms))
+    else:
+        try:
+            benchmark.generation(options)
+        except ConfigError as error:
+            errors += each(error)
+    refuse(errors)

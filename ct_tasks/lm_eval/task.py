@@ -15,9 +15,10 @@ from lm_eval.api.task import ConfigurableTask
 
 from ct_tasks import __version__
 from ct_tasks.benchmarks import registry
-from ct_tasks.benchmarks.base import Answer, Item
+from ct_tasks.benchmarks.base import Item
 from ct_tasks.errors import HarnessError
-from ct_tasks.lm_eval import metrics
+from ct_tasks.lm_eval import capture, metrics
+from ct_tasks.lm_eval.collect import Given, collect
 from ct_tasks.lm_eval.options import check_metadata, check_task
 from ct_tasks.lm_eval.tokens import TokenCounter
 from ct_tasks.options import TaskOptions
@@ -26,8 +27,8 @@ from ct_tasks.score import Score
 log = logging.getLogger(__name__)
 told = logging.getLogger("lm_eval.ct_tasks")  # a child of the harness' own logger, which shows what it is told at INFO
 FILTER = "score"
-# Backends return text only. Encoded again, a sampled reply can be a little shorter than what was generated, so a reply within
-# 1/64 of the limit counts as cut; it then only matters when no closed answer is in it.
+# Encoded again, a sampled reply can be a little shorter than what was generated: within 1/64 of the limit it may have been cut.
+# That is a reason to warn, and never a verdict.
 MARGIN = 64
 
 
@@ -43,6 +44,8 @@ class CtTask(ConfigurableTask):  # type: ignore[misc]
         self.token_counter = TokenCounter.from_metadata(metadata, self.options.tokenizer)
         self.items: dict[str, Item] = {}
         generation = self.benchmark.generation(self.options)
+        self._until, self._chat = list(generation.until), False
+        self._sent = list(self._until)
         sampled = generation.temperature > 0
         super().__init__(
             config={
@@ -52,7 +55,7 @@ class CtTask(ConfigurableTask):  # type: ignore[misc]
                 "doc_to_target": self._target,
                 "repeats": self.options.repeats,
                 "generation_kwargs": {
-                    "until": list(generation.until),
+                    "until": list(self._until),
                     "max_gen_toks": generation.max_gen_toks,
                     "do_sample": sampled,
                     **({"temperature": generation.temperature, "top_p": generation.top_p} if sampled else {}),
@@ -116,11 +119,21 @@ class CtTask(ConfigurableTask):  # type: ignore[misc]
         turns = [{"role": "system", "content": system_instruction}] if system_instruction else []
         return chat_template([*turns, {"role": "user", "content": prompt}], add_generation_prompt=True)
 
-    def build_all_requests(self, *, tokenizer_name: str = "", **kwargs: Any) -> None:
+    def build_all_requests(
+        self, *, tokenizer_name: str = "", apply_chat_template: bool = False, **kwargs: Any
+    ) -> None:
         """lm-eval's own, with a cache key (``--cache_requests``) that knows what our prompts depend on."""
-        known = json.dumps([self.options.to_json(), self.benchmark.version, __version__], sort_keys=True)
+        capture.install()  # by now the model is there
+        self._chat = bool(apply_chat_template)
+        self._choose_stop_strings()
+        settings = dict(self.config.generation_kwargs)
+        known = json.dumps(
+            [self.options.to_json(), self.benchmark.version, __version__, settings], sort_keys=True, default=str
+        )
         digest = hashlib.sha256(known.encode()).hexdigest()[:16]
-        super().build_all_requests(tokenizer_name=f"{tokenizer_name}-{digest}", **kwargs)
+        super().build_all_requests(
+            tokenizer_name=f"{tokenizer_name}-{digest}", apply_chat_template=apply_chat_template, **kwargs
+        )
         sampled = bool(self.config.generation_kwargs.get("do_sample"))
         if self.options.repeats > 1 and not sampled:
             log.warning(
@@ -130,6 +143,15 @@ class CtTask(ConfigurableTask):  # type: ignore[misc]
                 self.options.repeats,
             )
 
+    def _choose_stop_strings(self) -> None:
+        """With a chat template none are sent. The prompt itself teaches them (``[/ANSWER]``), so a model that thinks first
+        writes them in its thought and would be stopped there; and a chat model ends its turn by itself. A base model keeps
+        them. What the user gave with ``--gen_kwargs until=...`` stays."""
+        settings = self.config.generation_kwargs
+        if settings.get("until") == self._sent:
+            self._sent = [] if self._chat else list(self._until)
+            settings["until"] = list(self._sent)
+
     def process_results(self, doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
         """Numbers of one document over all its generations."""
         rows = [json.loads(row) for row in results[0]]
@@ -137,17 +159,10 @@ class CtTask(ConfigurableTask):  # type: ignore[misc]
 
     def score_instances(self, instances: Sequence[Instance]) -> list[list[str]]:
         """Every generation of every document in one batch; a list of verdict rows (JSON text) an instance."""
-        limit = int(self.config.generation_kwargs.get("max_gen_toks", 0))
-        texts = [text if isinstance(text, str) else "" for inst in instances for text in inst.resps]
-        counts = self.token_counter.count(texts)
-        answers: list[Answer] = []
-        position = 0
-        for inst in instances:
-            for _ in inst.resps:
-                count = counts[position]
-                cut = None if count is None or not limit else count >= limit - max(1, limit // MARGIN)
-                answers.append(Answer(self.item(inst.doc), texts[position], truncated=cut))
-                position += 1
+        given = collect(instances, self.item, chat=self._chat)
+        counts = self._tokens(given)
+        self._warn_of_unknown_endings(given, counts)
+        answers = [one.answer for one in given]
         try:
             scores = self.benchmark.score(answers, self.options)
         except HarnessError as error:
@@ -155,7 +170,8 @@ class CtTask(ConfigurableTask):  # type: ignore[misc]
             log.error("%s: not scored: %s", self.config.task, error)
             scores = [Score("harness_error", reason=str(error))] * len(answers)
         rows = [
-            json.dumps({**score.to_json(), "tokens_out": count}) for score, count in zip(scores, counts, strict=True)
+            json.dumps({**score.to_json(), "tokens_out": count, "ending": one.told()})
+            for score, count, one in zip(scores, counts, given, strict=True)
         ]
         out, position = [], 0
         for inst in instances:
@@ -163,6 +179,30 @@ class CtTask(ConfigurableTask):  # type: ignore[misc]
             position += len(inst.resps)
         self._warn_if_nothing_was_answered(rows)
         return out
+
+    def _tokens(self, given: Sequence[Given]) -> list[int | None]:
+        """Tokens of each reply as the backend counted them; where it did not, as the tokenizer counts the text again."""
+        missing = [one for one in given if one.ending.tokens is None]
+        counted = iter(self.token_counter.count([one.whole_text for one in missing]) if missing else [])
+        return [next(counted) if one.ending.tokens is None else one.ending.tokens for one in given]
+
+    def _warn_of_unknown_endings(self, given: Sequence[Given], counts: Sequence[int | None]) -> None:
+        """A guess from the length is told and decides nothing."""
+        limit = int(self.config.generation_kwargs.get("max_gen_toks", 0))
+        least = limit - max(1, limit // MARGIN)
+        long = sum(
+            one.answer.truncated is None and count is not None and count >= least
+            for one, count in zip(given, counts, strict=True)
+        )
+        if limit and long:
+            log.warning(
+                "%s: this backend does not say why a reply ended. %d of %d replies are about max_gen_toks=%d tokens long and may "
+                "have been cut; none of them counts as truncated. Give more room with --gen_kwargs max_gen_toks=...",
+                self.config.task,
+                long,
+                len(given),
+                limit,
+            )
 
     def _warn_if_nothing_was_answered(self, rows: Sequence[str]) -> None:
         empty = sum(json.loads(row)["status"] == "no_answer" for row in rows)

@@ -1,4 +1,4 @@
-"""How long a reply is in the model's own tokens: lm-eval's backends return text only."""
+"""How long a text is in the model's own tokens, where no backend has counted them."""
 
 from __future__ import annotations
 
@@ -29,11 +29,9 @@ class TokenCounter:
         kwargs = {k: metadata[k] for k in ("revision", "subfolder", "trust_remote_code", "gguf_file") if metadata.get(k)}
         return cls(name if isinstance(name, str) and name else None, **(kwargs if tokenizer == "auto" else {}))
 
-    def count(self, texts: Sequence[str]) -> list[int | None]:
-        """Tokens of each text, special tokens not counted."""
-        if self.name is None:
-            return [None] * len(texts)
-        if self._tokenizer is None:
+    def tokenizer(self) -> Any:
+        """The tokenizer itself; ``None``, with a warning the first time, where there is none to be had."""
+        if self._tokenizer is None and self.name is not None:
             try:
                 from transformers import AutoTokenizer
 
@@ -43,7 +41,11 @@ class TokenCounter:
                     "no tokenizer %r, so output tokens are not counted (%s)", self.name, str(error).split("\n")[0][:120]
                 )
                 self.name = None
-                return [None] * len(texts)
-        return (
-            [len(ids) for ids in self._tokenizer(list(texts), add_special_tokens=False)["input_ids"]] if texts else []
-        )
+        return self._tokenizer
+
+    def count(self, texts: Sequence[str]) -> list[int | None]:
+        """Tokens of each text, special tokens not counted."""
+        tokenizer = self.tokenizer()
+        if tokenizer is None:
+            return [None] * len(texts)
+        return [len(ids) for ids in tokenizer(list(texts), add_special_tokens=False)["input_ids"]] if texts else []

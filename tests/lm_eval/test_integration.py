@@ -15,6 +15,7 @@ from ct_tasks.lm_eval import generate_yaml
 from ct_tasks.lm_eval.hook import TASK_FOLDER
 from ct_tasks.lm_eval.options import check_metadata
 from ct_tasks.lm_eval.task import CtTask
+from ct_tasks.reply import Ending, Reply
 
 ROOT = Path(__file__).parents[2]
 
@@ -81,14 +82,16 @@ def test_a_glob_expanded_by_the_shell_is_explained():
         (["codethinker_math"], {"paradigm": "cwm"}, "unknown paradigm of ct_gsm8k"),
         (["ct_mini"], {"paradigm": "direct", "shots": 9}, "at most 1 shots"),
         (["ct_minni"], {}, "did you mean ct_mini"),
+        (["cruxeval_o"], {}, "did you mean.*ct_cruxeval_o"),
+        (["ct-mini"], {}, "did you mean.*ct_mini"),
+        (["ct_mini"], {"shots": -1, "segmentation": "adaptiv", "start_date": "tomorrow"}, "(?s)did you mean adaptive.*shots must be.*start_date must be a date like 2024-01-31, got 'tomorrow'"),
         (["ct_tasks"], {}, "Quote it"),
         (["ct_train"], {}, "Quote it"),
     ],
 )
 def test_what_a_task_cannot_do_is_refused_before_the_model_loads(tasks, metadata, match):
-    manager = TaskManager(include_defaults=False, metadata=metadata)  # lm_eval makes it first of all
     with pytest.raises(ConfigError, match=match):
-        manager.match_tasks(tasks)
+        TaskManager(include_defaults=False, metadata=metadata).match_tasks(tasks)  # what lm_eval does first of all
 
 
 def test_names_and_globs_that_exist_are_matched():
@@ -112,37 +115,42 @@ def test_equal_repeats_are_warned_about(caplog):
     assert "2 repeats without sampling" in caplog.text
 
 
-def test_a_stop_string_is_no_cut(monkeypatch):
+def status(task, *replies):
+    """Of replies to the task's first document."""
+    task.build_all_requests(limit=1)
+    (request,) = task.instances
+    request.resps = [reply(task, request) for reply in replies]
+    (rows,) = task.score_instances([request])
+    return [json.loads(row)["status"] for row in rows]
+
+
+def test_a_stop_string_is_no_cut():
     """Backends take the stop string away; here it begins with the closing tag."""
-    task = CtTask({"task": "ct_mini", "metadata": {"paradigm": "direct"}})
-    task.build_all_requests(limit=1)
-    (request,) = task.instances
-    monkeypatch.setattr(task.token_counter, "count", lambda texts: [30] * len(texts))
-    gold = task.doc_to_target(request.doc).removesuffix("[/ANSWER]")
-    statuses = []
-    for reply in (gold, f"[ANSWER]\nassert {task.item(request.doc).data['call']} == ??\n"):
-        request.resps = [reply]
-        ((row,),) = task.score_instances([request])
-        statuses.append(json.loads(row)["status"])
-    assert statuses == ["right", "wrong"]
+    task = CtTask({"task": "ct_mini", "metadata": {"paradigm": "direct", "tokenizer": ""}})
+    stopped = Ending("stop", "[/ANSWER]")
+    right, other = status(
+        task,
+        lambda task, request: Reply(task.doc_to_target(request.doc).removesuffix("[/ANSWER]"), stopped),
+        lambda task, request: Reply(f"[ANSWER]\nassert {task.item(request.doc).data['call']} == ??\n", stopped),
+    )
+    assert right == "right"
+    assert other in ("wrong", "unreadable")
 
 
-def test_a_reply_at_the_length_limit_is_cut(monkeypatch):
-    task = CtTask({"task": "ct_mini", "metadata": {"paradigm": "cot", "max_gen_toks": 128}})
-    task.build_all_requests(limit=1)
-    (request,) = task.instances
-    gold = task.doc_to_target(request.doc)
-    statuses = {}
-    for tokens in (60, 127):
-        for name, reply in (("closed", gold), ("open", gold.replace("[/ANSWER]", "").rstrip()), ("none", "so")):
-            monkeypatch.setattr(task.token_counter, "count", lambda texts, n=tokens: [n] * len(texts))
-            request.resps = [reply]
-            ((row,),) = task.score_instances([request])
-            statuses[tokens, name] = json.loads(row)["status"]
-    assert statuses == {
-        (60, "closed"): "right", (60, "open"): "right", (60, "none"): "no_answer",
-        (127, "closed"): "right", (127, "open"): "truncated", (127, "none"): "truncated",
-    }  # fmt: skip
+def test_a_reply_is_cut_when_its_backend_says_so(caplog):
+    """However long it is: a reply of the limit's length that ended by itself is whole, a short one that was cut is not."""
+    task = CtTask({"task": "ct_mini", "metadata": {"paradigm": "cot", "max_gen_toks": 128, "tokenizer": ""}})
+    closed = lambda task, request, end: Reply(task.doc_to_target(request.doc), end)  # noqa: E731
+    open_ = lambda task, request, end: Reply(task.doc_to_target(request.doc).replace("[/ANSWER]", "").rstrip(), end)  # noqa: E731
+    none = lambda task, request, end: Reply("so", end)  # noqa: E731
+    found = {}
+    for end in (Ending("length", None, 3), Ending("stop", "", 128), Ending(None, None, 128)):
+        for name, reply in (("closed", closed), ("open", open_), ("none", none)):
+            (found[end.finish_reason, name],) = status(task, lambda t, r, reply=reply, end=end: reply(t, r, end))
+    assert found.pop(("length", "open")) == found.pop(("length", "none")) == "truncated"
+    assert {found.pop(("stop", "open")), found.pop((None, "open"))} <= {"right", "unclosed"}
+    assert found == {("length", "closed"): "right", ("stop", "closed"): "right", ("stop", "none"): "no_answer", (None, "closed"): "right", (None, "none"): "no_answer"}
+    assert caplog.text.count("does not say why a reply ended. 1 of 1 replies") == 3  # the guess from the length is told, and no verdict
 
 
 @pytest.mark.parametrize(

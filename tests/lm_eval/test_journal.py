@@ -13,6 +13,7 @@ import pytest
 
 from ct_tasks.errors import ConfigError, HarnessError
 from ct_tasks.lm_eval.journal import Journal, journaled, journaled_with_seeds, keys
+from ct_tasks.reply import Ending, Reply
 
 
 def request(task, doc, prompt="p", **settings):
@@ -196,3 +197,45 @@ def test_going_on_with_other_data_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="other data of t"):
         _keep_data(tmp_path, tasks("b"), 5)
     assert json.loads((tmp_path / "data.json").read_text())["t"]["documents"] == 1
+
+
+ODD = "a\u2028\u2029\u0085\x0b\x0c\x1c\r\n\ud800b"
+
+
+class Telling:
+    """A model whose replies say how they ended."""
+
+    def generate_until(self, requests):
+        return [Reply(f"{r.doc_id} {ODD}", Ending("length", None, 7, "so") if r.doc_id % 2 else Ending("stop", "")) for r in requests]
+
+
+@pytest.mark.parametrize("seeded", [False, True])
+def test_what_is_known_of_a_reply_outlives_a_kill(tmp_path, seeded):
+    def ask(model):
+        journal = Journal(tmp_path)
+        try:
+            if seeded:
+                return journaled_with_seeds(model.generate_until, journal, at_once=2, workers=1, seed=1)(asked)
+            return journaled(model.generate_until, journal, chunk=2, seed=1)(asked)
+        finally:
+            journal.close()
+
+    asked = [request("t", i) for i in range(4)]
+    first = ask(Telling())
+    again = ask(SimpleNamespace(generate_until=lambda requests: pytest.fail("all of them are in the journal")))
+    assert again == first == [f"{i} {ODD}" for i in range(4)]
+    assert [r.ending for r in again] == [r.ending for r in first] == [Ending("stop", ""), Ending("length", None, 7, "so")] * 2
+    rows = [json.loads(line) for line in (tmp_path / "generations.jsonl").read_bytes().split(b"\n")[:-1]]
+    assert [row.get("finish_reason") for row in rows] == ["stop", "length"] * 2
+    assert [row.get("reasoning") for row in rows] == [None, "so"] * 2
+
+
+def test_a_journal_of_an_older_release_is_read(tmp_path):
+    (tmp_path / "generations.jsonl").write_text('{"key": "k", "text": "a\u2028b"}\n')
+    journal = Journal(tmp_path)
+    assert journal.done == {"k": "a\u2028b"}
+    assert journal.done["k"].ending == Ending()
+    journal.close()
+    (tmp_path / "generations.jsonl").write_text('{"key": "k", "text": "a"}\n{"key": "l", "text": null}\n')
+    with pytest.raises(ConfigError, match=r"generations\.jsonl:2 is damaged"):
+        Journal(tmp_path)
