@@ -55,15 +55,23 @@ class FiniteMixin(Trainer):  # type: ignore[misc]
             return
         if fine:
             raise HarnessError("another process of this run met a number that is not finite; see its message")
+        raise self.stopped(what, inputs, step)
+
+    def stopped(self, what: str, inputs: Sequence[Any] = (), step: int | None = None) -> HarnessError:
+        """What ends the run: the step, the rows, and the last checkpoint whose weights are known to give finite numbers."""
         step = self.state.global_step + 1 if step is None else step
         rows = list(dict.fromkeys(row for some in inputs for row in self.rows_of(some)))
         seen = f" (rows: {', '.join(rows[:SHOWN])}{', ...' if len(rows) > SHOWN else ''})" if rows else ""
-        saved = Path(self.args.output_dir).glob("checkpoint-*")
-        last = max(saved, key=lambda p: int(p.name.rsplit("-", 1)[1]), default=None)
-        kept = f"the last good checkpoint is {last}" if last else "there is no checkpoint before it"
-        raise HarnessError(
-            f"step {step}: {what}{seen}. The run ends here and saves nothing of this step; {kept}. Lower learning_rate, or "
-            f"look at these rows, and start in a fresh output_dir{f' from that checkpoint (model={last})' if last else ''}"
+        saved = {int(p.name.rsplit("-", 1)[1]): p for p in Path(self.args.output_dir).glob("checkpoint-*")}
+        good = max((number for number in saved if number < step - 1), default=None)
+        if what.startswith(("the gradient", "the weights")):
+            good = max(saved, default=None)  # these weights gave a finite loss
+        doubt = f" ({saved[step - 1].name} holds the weights that gave this)" if good != step - 1 and step - 1 in saved else ""
+        kept = "there is no checkpoint before it" if good is None else f"the last good checkpoint is {saved[good]}"
+        again = "" if good is None else f" from that checkpoint (model={saved[good]})"
+        return HarnessError(
+            f"step {step}: {what}{seen}. The run ends here and saves nothing of this step; {kept}{doubt}. Lower learning_rate, "
+            f"or look at these rows, and start in a fresh output_dir{again}"
         )
 
 

@@ -31,7 +31,7 @@ from ct_train.jsonl import WHERE
 from ct_train.rewards import RewardResult
 from ct_train.rewards.batch import text_of
 from ct_train.rollouts.static_sampler import StaticSampler
-from ct_train.rollouts.stopping import Codec
+from ct_train.rollouts.stopping import Codec, NotFiniteError
 from ct_train.rollouts.transformers_sampler import TransformersSampler
 
 
@@ -96,9 +96,12 @@ class ContraGRPOTrainer(FiniteMixin, GRPOTrainer):  # type: ignore[misc]
         def score(prompt: int, trajectory: Trajectory) -> float:
             return worth(trajectory, truths[prompt], options)
 
-        with self._sampler() as sampler:
-            by_dbs = size - self.settings.regular
-            groups = mixed(ids, self.settings.regular, by_dbs, sampler, score)
+        by_dbs = size - self.settings.regular
+        try:
+            with self._sampler() as sampler:
+                groups = mixed(ids, self.settings.regular, by_dbs, sampler, score)
+        except NotFiniteError:
+            raise self.stopped("the probabilities that rollouts are drawn by are not finite", [self.rows]) from None
         self.new_tokens = generated_tokens(groups)
         self.halves = (["regular"] * self.settings.regular + ["dbs"] * by_dbs) * len(ids)
         flat = [t for group in groups for t in group]

@@ -19,9 +19,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ct_tasks.errors import ConfigError, HarnessError
+from ct_tasks.errors import ConfigError
 from ct_train.dbs import Trajectory
-from ct_train.rollouts.stopping import NOT_FINITE, Codec, Window, append
+from ct_train.rollouts.stopping import Codec, NotFiniteError, Window, append
 
 COMPACT_AT = 0.7  # share of live rows under which the batch is packed anew: a copy against dead arithmetic
 
@@ -182,7 +182,7 @@ class StaticSampler:
                 feed = policy.argmax(dim=-1)
             chosen = policy.gather(1, feed[:, None])[:, 0].tolist()
             if not all(math.isfinite(chosen[slot]) for slot, i in enumerate(at) if i >= 0):
-                raise HarnessError(NOT_FINITE)
+                raise NotFiniteError
             for slot, (i, token, logprob) in enumerate(zip(at, feed.tolist(), chosen, strict=True)):
                 if i < 0:
                     continue

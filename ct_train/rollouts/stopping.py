@@ -12,10 +12,6 @@ from ct_train.dbs import Trajectory
 
 BLOCK_END = "[/LOCALS]"
 TRACE_END = "[/TRACE]"
-NOT_FINITE = (
-    "the model's probabilities are not finite numbers, so nothing can be sampled from it; it was trained with too high a "
-    "learning_rate or its files are damaged: go back to an earlier checkpoint"
-)
 Cut = Literal["", "block", "end"]
 
 
@@ -34,6 +30,16 @@ def cut_at(before: str, text: str, *, line_start: bool = True) -> Cut:
 
 def _lines(text: str, tag: str, line_start: bool) -> int:
     return text.count(f"\n{tag}") + (line_start and text.startswith(tag))
+
+
+class NotFiniteError(HarnessError):
+    """The model's probabilities are no numbers, so no text can be drawn from it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the model's probabilities are not finite numbers, so nothing can be sampled from it; it was trained with too high "
+            "a learning_rate or its files are damaged: take an earlier checkpoint"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +85,10 @@ def append(
 ) -> Trajectory:
     """The trajectory with the new tokens; ``ended`` is ``block``, ``end``, ``eos`` or ``length``.
 
-    Raises ``HarnessError`` for a log-probability that is none: such a model draws no text.
+    Raises ``NotFiniteError`` for a log-probability that is none.
     """
     if not all(map(math.isfinite, logprobs)):
-        raise HarnessError(NOT_FINITE)
+        raise NotFiniteError
     ids = (*trajectory.ids, *new)
     full = len(ids) >= max_tokens
     finished = ended in ("end", "eos", "length") or full

@@ -15,9 +15,8 @@ from typing import Any
 import torch
 from transformers import DynamicCache
 
-from ct_tasks.errors import HarnessError
 from ct_train.dbs import Trajectory
-from ct_train.rollouts.stopping import NOT_FINITE, Codec, Window, append
+from ct_train.rollouts.stopping import Codec, NotFiniteError, Window, append
 
 Row = tuple[int, ...]
 
@@ -122,7 +121,7 @@ class _State:
             )
             policy = torch.log_softmax(logits / sampler.temperature, dim=-1)
             if bool(policy[live].isnan().any()):
-                raise HarnessError(NOT_FINITE)
+                raise NotFiniteError
             token = torch.multinomial(policy.exp(), 1)
             chosen = policy.gather(1, token)[:, 0].tolist()
             feed = token

@@ -17,9 +17,8 @@ MAY_CHANGE = frozenset({"output_dir", "report_to", "save_steps", "keep_checkpoin
 compared by content."""
 BOUNDS = {
     "learning_rate": limits.POSITIVE,
-    **dict.fromkeys(
-        ("batch_size", "accumulation", "max_tokens", "keep_checkpoints", "limit", "eval_limit", "probe_tokens"), limits.COUNT
-    ),
+    **dict.fromkeys(("batch_size", "accumulation", "max_tokens", "keep_checkpoints"), limits.COUNT),
+    **dict.fromkeys(("limit", "eval_limit", "eval_steps", "probe_tokens"), limits.COUNT),
     **dict.fromkeys(("warmup_steps", "weight_decay", "probe", "save_steps"), limits.NOT_NEGATIVE),
     "max_steps": limits.STEPS,
     "seed": limits.SEED,
@@ -81,8 +80,6 @@ class SftSettings:
         limits.check(self.lora, LORA_BOUNDS, "lora.")
         if self.probe and not self.eval_data:
             raise ConfigError("probe needs eval_data, the held-out rows to answer; set it, or probe=0")
-        if self.eval_data and self.eval_steps < 1:
-            raise ConfigError(f"eval_steps {self.eval_steps} must be at least 1 where eval_data is given")
         if self.epochs <= 0 and self.max_steps < 1:
             raise ConfigError(f"epochs {self.epochs} and max_steps {self.max_steps} train nothing; set one of them")
 

@@ -53,7 +53,8 @@ def make(folder: Path, steps: int = 60, heads: int = 4) -> Path:
         decay.step()
     model.save_pretrained(folder)
     tok.save_pretrained(folder)
-    (folder / "data.jsonl").write_text("".join(json.dumps({"id": str(i), "program": SOURCE, "call": t.call, "truth": t.to_json()}) + "\n" for i, t in enumerate(TRUTHS)))
+    (folder / "data.jsonl").write_text("".join(json.dumps({"id": str(i), "program": SOURCE, "call": t.call, "truth": t.to_json(), "prompt": prompt_of(t)}) + "\n" for i, t in enumerate(TRUTHS)))
+    (folder / "sft.jsonl").write_text("".join(json.dumps({"prompt": prompt_of(t), "completion": render(t)}) + "\n" for t in TRUTHS))
     return folder
 
 
