@@ -16,7 +16,7 @@ from ct_tasks.errors import CodeThinkerError, ConfigError, HarnessError
 
 LOCK = "lock"
 FULL = (errno.ENOSPC, errno.EDQUOT)
-FULL_TEXTS = ("No space left", "os error 28", "Disk quota exceeded", "PytorchStreamWriter failed")
+FULL_TEXTS = ("No space left", "os error 28", "Disk quota exceeded", "PytorchStreamWriter failed", "unexpected pos")
 _held: dict[Path, Any] = {}
 
 
