@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ct_tasks.errors import ConfigError, HarnessError
+from ct_tasks.errors import ConfigError, DataError, HarnessError
 from ct_train import limits
 from ct_train.data.steps import dump, settle
 
@@ -87,11 +87,16 @@ class Client:
             return known
         whole = 0
         with self.journal.open("rb") as file:
-            for line in file:
+            for number, line in enumerate(file, 1):
                 if not line.endswith(b"\n"):
                     break
-                row = json.loads(line)
-                known[row["key"]] = Reply(row["text"], row["failures"], row["last"])
+                try:
+                    row = json.loads(line)
+                    known[row["key"]] = Reply(row["text"], row["failures"], row["last"])
+                except (ValueError, KeyError, TypeError):
+                    raise DataError(
+                        f"{self.journal}:{number} is damaged; remove that line, and its request is made again"
+                    ) from None
                 whole += len(line)
         os.truncate(self.journal, whole)
         return known

@@ -1,6 +1,7 @@
 """Numbers out of bounds, in every class of settings; tokenizers and models that do not fit: a sentence each."""
 
 import dataclasses
+import importlib.util
 import json
 import math
 import shutil
@@ -148,6 +149,30 @@ def test_a_logger_that_is_not_there_is_refused(folder, tmp_path, capsys):
     for name in ("sft", "grpo"):
         assert main(command(name, folder, tmp_path / "o", "report_to=tensorbord")) == 2
         assert "tensorbord" in capsys.readouterr().err
+
+
+def test_measuring_says_what_is_missing(folder, tmp_path, capsys):
+    def measure(model, *more, data="data.jsonl"):
+        assert main(["micro", "--measure", str(model), "--data", str(folder / data), *more]) == 2
+        return capsys.readouterr().err
+
+    assert "cannot be loaded" in measure(tmp_path / "none")
+    assert "no chat template" in measure(folder)
+    assert "--samples 0" in measure(folder, "--samples", "0")
+    assert "4 rows have no truth" in measure(folder, data="sft.jsonl")
+
+
+@pytest.mark.skipif(importlib.util.find_spec("vllm") is not None, reason="vLLM is installed")
+def test_an_engine_that_is_not_installed_is_told(folder, tmp_path, capsys):
+    assert main(command("grpo", folder, tmp_path / "o", "engine=vllm")) == 2
+    assert "need vLLM: pip install" in capsys.readouterr().err
+
+
+def test_a_plan_without_a_model_config_it_knows(folder, tmp_path, capsys):
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "config.json").write_text('{"model_type": "gpt2"}')
+    assert main([*command("grpo", tmp_path / "m", tmp_path / "o", f"data={folder}/data.jsonl"), "--dry-run"]) == 0
+    assert "size is not known" in capsys.readouterr().out
 
 
 def test_nan_is_no_bound():
