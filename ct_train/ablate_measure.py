@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from ct_tasks.cli.validate import check_file, read_yaml
-from ct_tasks.errors import ConfigError, HarnessError
+from ct_tasks.cli.validate import check_any
+from ct_tasks.config_file import read_yaml
+from ct_tasks.errors import ConfigError, HarnessError, refuse
 from ct_train import identity
 from ct_train.ablate_rows import stage
 
@@ -24,7 +25,7 @@ def check_evaluation(path: Path) -> None:
     """Raises ``ConfigError`` for a config that lm_eval could not run, or that does not say how to load a model."""
     if not isinstance(read_yaml(path).get("model_args"), dict):
         raise ConfigError(f"{path}: ablate sets the model in model_args, which must be a mapping there")
-    check_file(path)
+    refuse(check_any(path)[1])
 
 
 def measured_with(settings: AblateSettings) -> dict[str, Any]:

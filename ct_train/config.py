@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.metadata
-import json
 import platform
 import types
 import typing
@@ -16,6 +15,8 @@ import yaml
 
 from ct_tasks.config_file import read_yaml
 from ct_tasks.errors import ConfigError, UnknownNameError, each, refuse
+from ct_train.output import write_json
+from ct_train.resume import CONFIG, made_from
 
 T = TypeVar("T")
 PACKAGES = ("codethinker-eval", "torch", "transformers", "trl", "peft", "datasets", "vllm")
@@ -87,13 +88,18 @@ def _fit(hint: Any, value: Any, name: str) -> Any:
 
 
 def keep(settings: Any, folder: Path) -> None:
-    """Write the resolved settings and the versions beside a command's output."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write the resolved settings, the versions and digests of data and model beside a command's output."""
     versions = {}
     for name in PACKAGES:
         try:
             versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    data = {"settings": dataclasses.asdict(settings), "versions": {**versions, "python": platform.python_version()}}
-    (folder / "config.json").write_text(json.dumps(data, indent=1, default=str) + "\n")
+    write_json(
+        folder / CONFIG,
+        {
+            "settings": dataclasses.asdict(settings),
+            "made_from": made_from(settings),
+            "versions": {**versions, "python": platform.python_version()},
+        },
+    )

@@ -6,7 +6,6 @@ is not run again, so the same command goes on after a kill.
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import time
@@ -15,6 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ct_tasks.errors import ConfigError, HarnessError
+from ct_train import limits
+from ct_train.config import keep
+from ct_train.output import locked, write_json
+from ct_train.resume import refuse_other_settings
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,9 @@ class DemoSettings:
         for name in ("programs", "grpo_steps", "limit"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1")
+        limits.check(self, {"seed": limits.SEED})
+        if not self.output_dir:
+            raise ConfigError("demo needs output_dir, a folder for all it makes: output_dir=runs/demo")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,26 +86,29 @@ def steps(settings: DemoSettings) -> list[Step]:
 
 
 def run(settings: DemoSettings) -> Path:
-    """Run what is not done yet; the report's folder. Raises ``HarnessError`` when a step fails."""
+    """Run what is not done yet; the report's folder. Raises ``HarnessError`` when a step fails, ``ConfigError`` where
+    ``output_dir`` holds steps that were done with other settings."""
     settings.check()
-    out = Path(settings.output_dir)
-    out.mkdir(parents=True, exist_ok=True)
-    times: dict[str, float] = {}
-    for step in steps(settings):
-        if step.done.exists():
-            print(f"[{step.name}] done before")
-            continue
-        print(f"[{step.name}] {_shown(step.command)}", flush=True)
-        begun = time.monotonic()
-        with (out / f"{step.name.replace(' ', '_')}.log").open("a") as log:
-            code = subprocess.run(step.command, stdout=log, stderr=subprocess.STDOUT).returncode
-        if code:
-            raise HarnessError(f"demo step {step.name} ended with code {code}; see {log.name}")
-        step.done.parent.mkdir(parents=True, exist_ok=True)
-        step.done.touch()
-        times[step.name] = round(time.monotonic() - begun, 1)
-        print(f"[{step.name}] {times[step.name]:.0f} s", flush=True)
-        (out / "times.json").write_text(json.dumps(times, indent=1) + "\n")
+    with locked(settings.output_dir) as out:
+        if any(step.done.exists() for step in steps(settings)):
+            refuse_other_settings(out, settings, {"output_dir"}, ways="name a fresh output_dir")
+        keep(settings, out)
+        times: dict[str, float] = {}
+        for step in steps(settings):
+            if step.done.exists():
+                print(f"[{step.name}] done before")
+                continue
+            print(f"[{step.name}] {_shown(step.command)}", flush=True)
+            begun = time.monotonic()
+            with (out / f"{step.name.replace(' ', '_')}.log").open("a") as log:
+                code = subprocess.run(step.command, stdout=log, stderr=subprocess.STDOUT).returncode
+            if code:
+                raise HarnessError(f"demo step {step.name} ended with code {code}; see {log.name}")
+            step.done.parent.mkdir(parents=True, exist_ok=True)
+            step.done.touch()
+            times[step.name] = round(time.monotonic() - begun, 1)
+            print(f"[{step.name}] {times[step.name]:.0f} s", flush=True)
+            write_json(out / "times.json", times)
     return out / "site"
 
 

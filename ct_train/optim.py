@@ -29,6 +29,11 @@ def check(optimizer: str, schedule: str, *, lora: bool = False) -> None:
         raise ConfigError("muon trains every weight and would see none of the LoRA adapters; set lora.r=0 or optimizer=adamw")
 
 
+def length_may_change(schedule: str) -> frozenset[str]:
+    """``epochs`` and ``max_steps`` where ``schedule`` is constant: a run made longer is then the long run from the start."""
+    return frozenset({"epochs", "max_steps"}) if schedule.startswith("constant") else frozenset()
+
+
 def build(model: torch.nn.Module, name: str, learning_rate: float, weight_decay: float = 0.0) -> Optimizer | None:
     """The optimiser over ``model``'s trainable parameters; None for ``adamw``, which trl's trainer makes by itself."""
     if name == "adamw":

@@ -18,6 +18,7 @@ from pathlib import Path
 from ct_tasks.errors import ConfigError
 from ct_train import config
 from ct_train.data.pipeline import STEPS, DataSettings
+from ct_train.output import locked
 
 SETTINGS = DataSettings  # how `python -m ct_tasks validate` checks a config of this command
 
@@ -45,8 +46,9 @@ def main(args: argparse.Namespace) -> int:
         counts = verify.verify(Path(settings.out), chosen.model, chosen.threshold, settings.execute.workers)
         print("\n".join(f"{name:<50} {count:>8,}" for name, count in counts.items()))
         return 1 if verify.faults(counts) else 0
-    config.keep(settings, Path(settings.out))
-    folder = pipeline.run(settings, [s for s in STEPS if s in args.steps])
+    with locked(settings.out) as folder:
+        config.keep(settings, folder)
+        pipeline.run(settings, [s for s in STEPS if s in args.steps])
     if "card" in args.steps:
         for name, count in card.counts(folder).items():
             print(f"{name:<38} {count:>10,}   paper {card.PAPER[name]:>10,}")

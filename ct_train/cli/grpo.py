@@ -4,7 +4,8 @@
     python -m ct_train grpo --config harness_configs/train/grpo_smollm2_cpu.yaml output_dir=runs/x max_steps=4
     python -m ct_train grpo --config harness_configs/train/grpo_qc7b.yaml --dry-run
 
-Run again after a kill, the same command goes on from the last checkpoint. On several processes start it with accelerate:
+Run again after a kill, the same command goes on from the last whole checkpoint; with other settings or data it refuses.
+On several processes start it with accelerate:
 `accelerate launch --config_file ... -m ct_train grpo --config ...`. Settings: see ct_train/grpo/config.py.
 """
 
@@ -46,7 +47,6 @@ def main(args: argparse.Namespace) -> int:
         refuse_few_rows(len(rows), settings)
         print(json.dumps(plan(settings, schedule, len(rows)), indent=1))
         return 0
-    config.keep(settings, Path(settings.output_dir))
     from ct_train.grpo.run import train
 
     final = train(settings, lambda truth: contra_prompt(truth, settings.segmentation), resume=not args.fresh)

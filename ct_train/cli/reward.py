@@ -24,6 +24,7 @@ from ct_tasks.contra.trace import Truth
 from ct_tasks.errors import ConfigError, DataError, TraceError
 from ct_tasks.execution.tracing import Call, trace_all
 from ct_tasks.options import SEGMENTATIONS
+from ct_train import jsonl
 from ct_train.rewards import REWARDS
 from ct_train.rewards.batch import BatchScorer, text_of
 from ct_train.rewards.whitebox import questions_for
@@ -84,19 +85,9 @@ def _asked(rows: Sequence[dict[str, Any]], truths: Sequence[Truth]) -> list[Sequ
 
 
 def _read(path: Path) -> list[dict[str, Any]]:
-    try:
-        lines = path.read_text().splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot read {path}: {error}") from None
     rows = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise DataError(f"{path}:{number} is not JSON: {error}") from None
-        missing = [k for k in ("program", "call", "completion") if not isinstance(row, dict) or k not in row]
+    for number, row in jsonl.read(path):
+        missing = [k for k in ("program", "call", "completion") if k not in row]
         if missing:
             raise DataError(f"{path}:{number} has no {', '.join(missing)}")
         rows.append(row)

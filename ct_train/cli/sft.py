@@ -3,7 +3,8 @@
     python -m ct_train sft --config harness_configs/train/sft_qc7b.yaml
     python -m ct_train sft --config harness_configs/train/sft_micro.yaml output_dir=runs/x learning_rate=3e-3
 
-Run again after a kill, the same command goes on from the last checkpoint. On several processes start it with accelerate:
+Run again after a kill, the same command goes on from the last whole checkpoint; with other settings or data it refuses.
+On several processes start it with accelerate:
 `accelerate launch --config_file harness_configs/accelerate/fsdp.yaml -m ct_train sft --config ...`. Settings: see
 ct_train/sft/config.py.
 """
@@ -29,7 +30,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     settings = config.load(SftSettings, args.config, args.overrides)
     settings.check()
-    config.keep(settings, Path(settings.output_dir))
     from ct_train.sft.run import train
 
     final = train(settings, lambda truth: contra_prompt(truth, settings.segmentation), resume=not args.fresh)

@@ -14,6 +14,7 @@ import argparse
 from pathlib import Path
 
 from ct_train import config
+from ct_train.output import locked
 from ct_train.synth.pipeline import SynthSettings
 
 SETTINGS = SynthSettings  # how `python -m ct_tasks validate` checks a config of this command
@@ -32,8 +33,10 @@ def main(args: argparse.Namespace) -> int:
     settings = config.load(SynthSettings, args.config, overrides)
     settings.check()
     settings.check_places()
-    config.keep(settings, Path(settings.out))
-    for name, summary in pipeline.run(settings).items():
+    with locked(settings.out) as folder:
+        config.keep(settings, folder)
+        summaries = pipeline.run(settings)
+    for name, summary in summaries.items():
         total = summary["kept"] + summary["dropped"]
         reasons = ", ".join(f"{k} {v}" for k, v in summary["reasons"].items())
         print(f"{name:<13} {summary['kept']:>7,} of {total:,} samples{'   dropped: ' + reasons if reasons else ''}")

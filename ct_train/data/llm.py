@@ -19,7 +19,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ct_tasks.errors import ConfigError, HarnessError
+from ct_tasks.errors import ConfigError, DataError, HarnessError
+from ct_train import limits
 from ct_train.data.steps import dump, settle
 
 
@@ -40,6 +41,12 @@ class LlmSettings:
     max_backoff_s: float = 60.0
     structured: bool = True
     seed: int = 0
+
+    def check(self, where: str = "llm.") -> None:
+        """Raises ``ConfigError`` for a number that no request could be made with."""
+        bounds = dict.fromkeys(("max_tokens", "concurrency", "tries"), limits.COUNT)
+        waits = dict.fromkeys(("temperature", "backoff_s", "max_backoff_s", "seed"), limits.NOT_NEGATIVE)
+        limits.check(self, {**bounds, **waits, "timeout_s": limits.POSITIVE}, where)
 
     def identity(self) -> dict[str, Any]:
         """The settings that decide what comes back, without those that only say how patiently it is asked for."""
@@ -80,11 +87,16 @@ class Client:
             return known
         whole = 0
         with self.journal.open("rb") as file:
-            for line in file:
+            for number, line in enumerate(file, 1):
                 if not line.endswith(b"\n"):
                     break
-                row = json.loads(line)
-                known[row["key"]] = Reply(row["text"], row["failures"], row["last"])
+                try:
+                    row = json.loads(line)
+                    known[row["key"]] = Reply(row["text"], row["failures"], row["last"])
+                except (ValueError, KeyError, TypeError):
+                    raise DataError(
+                        f"{self.journal}:{number} is damaged; remove that line, and its request is made again"
+                    ) from None
                 whole += len(line)
         os.truncate(self.journal, whole)
         return known

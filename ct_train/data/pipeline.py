@@ -10,6 +10,7 @@ from ct_tasks.benchmarks import data
 from ct_tasks.benchmarks.base import Source
 from ct_tasks.errors import ConfigError, DataError
 from ct_tasks.options import SEGMENTATIONS
+from ct_train import limits
 from ct_train.data.card import write_card
 from ct_train.data.execute import ExecuteSettings, execute_step
 from ct_train.data.inputs import inputs_step, make_sources
@@ -60,6 +61,13 @@ class DataSettings:
             raise ConfigError(f"similarity.threshold = {self.similarity.threshold}; it is a cosine between 0 and 1")
         if self.inputs.per_function < 1 or self.min_lines < 1 or (self.limit is not None and self.limit < 1):
             raise ConfigError("inputs.per_function, min_lines and limit are 1 or more")
+        limits.check(self, {"seed": limits.NOT_NEGATIVE})
+        limits.check(self.inputs, {"max_call_chars": limits.COUNT}, "inputs.")
+        self.inputs.llm.check("inputs.llm.")
+        counts = ("max_lines", "memory_mb", "max_value_chars", "max_trace_chars", "workers", "batch")
+        times = dict.fromkeys(("timeout_s", "trace_s"), limits.POSITIVE)
+        limits.check(self.execute, {**dict.fromkeys(counts, limits.COUNT), **times}, "execute.")
+        limits.check(self.similarity, {"batch": limits.COUNT}, "similarity.")
         for name in self.similarity.benchmarks:
             if name not in KNOWN:
                 raise ConfigError(f"similarity.benchmarks: {name!r} is unknown; known: {', '.join(KNOWN)}")

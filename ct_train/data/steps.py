@@ -108,7 +108,9 @@ class Step:
     def _finished(self, mark: str) -> dict[str, Any] | None:
         if not (self.done.is_file() and self.output.is_file() and self.dropped.is_file()):
             return None
-        summary = json.loads(self.done.read_text())
+        summary = summary_of(self.done)
+        if summary is None:
+            return None
         intact = sha256(self.output) == summary["sha256"] and sha256(self.dropped) == summary["dropped_sha256"]
         return dict(summary) if summary["made_from"] == mark and intact else None
 
@@ -256,6 +258,15 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def summary_of(done: Path) -> Row | None:
+    """What a ``done`` file says; None where it is damaged, and the step is then not done."""
+    try:
+        found = json.loads(done.read_text(encoding="utf-8"))
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) and "made_from" in found else None
+
+
 def read_rows(path: Path) -> list[Row]:
     """All rows of a JSON lines file. Raises ``DataError`` naming the line that is none."""
     return list(_lines(path))
@@ -327,7 +338,7 @@ def whole(
     mark = Step(folder, name, key, inputs, 1)._mark()
     done = folder / f"{name}.done.json"
     if done.is_file():
-        summary = json.loads(done.read_text())
+        summary = summary_of(done) or {"made_from": "", "files": {}}
         files = {folder / file: digest for file, digest in summary["files"].items()}
         if summary["made_from"] == mark and all(f.is_file() and sha256(f) == digest for f, digest in files.items()):
             say(f"{name}: already done")

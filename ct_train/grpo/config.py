@@ -12,13 +12,29 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ct_tasks.errors import ConfigError, UnknownNameError
-from ct_train import optim, prompts
+from ct_tasks.options import SEGMENTATIONS
+from ct_train import limits, optim, prompts
 from ct_train.data import halves
 from ct_train.rewards import build
 
 ENGINES = ("transformers", "static", "vllm", "vllm_server")
 LOSSES = ("grpo", "dapo", "dr_grpo", "bnpo")
 SCALES = ("group", "batch", "none")
+MAY_CHANGE = frozenset({"output_dir", "report_to", "save_steps", "gradient_checkpointing", "vllm_memory", "vllm_server_url"})
+"""Settings that change neither weights nor rollouts, so a run that goes on may have others. ``model``, ``data`` and
+``adapter`` are compared by content."""
+LORA_BOUNDS = {"r": limits.NOT_NEGATIVE, "alpha": limits.POSITIVE, "dropout": limits.CHANCE}
+BOUNDS = {
+    **dict.fromkeys(("learning_rate", "clip", "temperature"), limits.POSITIVE),
+    **dict.fromkeys(
+        ("prompts_per_rollout", "prompts_per_update", "completions_per_device", "max_prompt_tokens",
+         "max_response_tokens", "limit", "vllm_tensor_parallel"), limits.COUNT,
+    ),
+    **dict.fromkeys(("warmup_steps", "save_steps"), limits.NOT_NEGATIVE),
+    "max_steps": limits.STEPS,
+    "vllm_memory": limits.SHARE,
+    "seed": limits.SEED,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -108,6 +124,15 @@ class GrpoSettings:
         if self.engine not in ENGINES:
             raise UnknownNameError("engine", self.engine, ENGINES)
         optim.check(self.optimizer, self.schedule, lora=self.lora.r > 0 and not self.adapter)
+        if self.segmentation not in SEGMENTATIONS:
+            raise UnknownNameError("segmentation", self.segmentation, SEGMENTATIONS)
+        limits.check(self, BOUNDS)
+        limits.check(self.lora, LORA_BOUNDS, "lora.")
+        if self.epochs <= 0 and self.max_steps < 1:
+            raise ConfigError(f"epochs {self.epochs} and max_steps {self.max_steps} train nothing; set one of them")
+        alpha = self.reward_options.get("alpha", 0)
+        if isinstance(alpha, (int, float)) and alpha < 0:
+            raise ConfigError(f"reward_options.alpha {alpha} must be 0 or more: it would pay for wrong blocks")
         build(self.reward, self.reward_options)
         prompts.check(self.paradigm, self.reward)
         halves.check(self.halve)
@@ -170,6 +195,11 @@ class Schedule:
 
     accumulation: int
     steps_per_generation: int
+
+
+def may_change(settings: GrpoSettings) -> frozenset[str]:
+    """``MAY_CHANGE``, and the run's length where the learning rate does not depend on it."""
+    return MAY_CHANGE | optim.length_may_change(settings.schedule)
 
 
 def _nearest(value: int, unit: int) -> int:

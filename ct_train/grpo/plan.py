@@ -31,7 +31,7 @@ def plan(settings: GrpoSettings, schedule: Schedule, rows: int) -> dict[str, Any
     }
     size = parameters(settings.model)
     if size is None:
-        found["memory"] = f"no config of {settings.model}, here or on the hub, so the model's size is not known"
+        found["memory"] = f"no config of the Llama kind for {settings.model}, here or on the hub: the model's size is not known"
         return found
     count, vocabulary, hidden, layers = size
     whole = settings.lora.r == 0 and not settings.adapter
@@ -57,11 +57,11 @@ def parameters(model: str) -> tuple[int, int, int, int] | None:
 
     try:
         c = AutoConfig.from_pretrained(model).to_dict()
-    except (OSError, ValueError):
+        hidden, layers, vocabulary = c["hidden_size"], c["num_hidden_layers"], c["vocab_size"]
+        heads = c["num_attention_heads"]
+        key_values = c.get("num_key_value_heads", heads) * (c.get("head_dim") or hidden // heads)
+        layer = hidden * (2 * hidden + 2 * key_values) + 3 * hidden * c["intermediate_size"] + 2 * hidden
+    except (OSError, ValueError, KeyError, TypeError):  # not there, torn, or of another kind
         return None
-    hidden, layers, vocabulary = c["hidden_size"], c["num_hidden_layers"], c["vocab_size"]
-    heads = c["num_attention_heads"]
-    key_values = c.get("num_key_value_heads", heads) * (c.get("head_dim") or hidden // heads)
-    layer = hidden * (2 * hidden + 2 * key_values) + 3 * hidden * c["intermediate_size"] + 2 * hidden
     embeddings = vocabulary * hidden * (1 if c.get("tie_word_embeddings") else 2)
     return layers * layer + embeddings + hidden, vocabulary, hidden, layers

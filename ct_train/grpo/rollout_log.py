@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ct_train import jsonl
+from ct_train.output import full_disk
 from ct_train.rewards import RewardResult
 
 
@@ -19,17 +21,20 @@ class RolloutLog:
         self.path.parent.mkdir(parents=True, exist_ok=True)
 
     def cut(self, from_step: int) -> None:
-        """Drop rows of steps that will run again; called once, before a run begins or goes on."""
-        if self.path.exists():
-            kept = [
-                line for line in self.path.read_text().splitlines() if (s := _step(line)) is not None and s < from_step
-            ]
-            self.path.write_text("".join(line + "\n" for line in kept))
+        """Drop rows of steps that will run again; called once, before a run begins or goes on. A kill meanwhile changes
+        nothing: the file is replaced whole."""
+        if self.path.is_file():
+            partial = self.path.with_suffix(".part")
+            with full_disk(self.path.parent):
+                with partial.open("w", encoding="utf-8") as file:
+                    for line in jsonl.whole_lines(self.path):
+                        if (step := _step(line)) is not None and step < from_step:
+                            file.write(line + "\n")
+                partial.replace(self.path)
 
     def write(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Append rows of one step."""
-        with self.path.open("a") as file:
-            file.write("".join(json.dumps(row) + "\n" for row in rows))
+        """Append rows of one step. Raises ``HarnessError`` on a full disk, and leaves no part of them."""
+        jsonl.append(self.path, rows)
 
 
 def _step(line: str) -> int | None:
@@ -69,3 +74,14 @@ def group_figures(
     if best:
         figures["group_max"] = statistics.fmean(best)
     return figures
+
+
+def length_figures(truncated: Sequence[bool], lengths: Sequence[int]) -> dict[str, float]:
+    """trl's figures about clipped completions, by our mark: cut by the length limit, not "without an end token"."""
+    ended = [n for n, cut in zip(lengths, truncated, strict=True) if not cut] or [0]
+    return {
+        "completions/clipped_ratio": statistics.fmean(truncated),
+        "completions/mean_terminated_length": statistics.fmean(ended),
+        "completions/min_terminated_length": float(min(ended)),
+        "completions/max_terminated_length": float(max(ended)),
+    }

@@ -2,39 +2,65 @@
 
 from __future__ import annotations
 
-import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from ct_tasks.contra.trace import Truth
-from ct_train.checkpoints import generated_before, last_checkpoint, refuse_mixed_folder, set_aside
+from ct_train import config
+from ct_train.checkpoints import (
+    generated_before,
+    has_results,
+    last_checkpoint,
+    refuse_mixed_folder,
+    refuse_shorter,
+    set_aside,
+)
 from ct_train.data.halves import halve
+from ct_train.finals import checked_arguments, save_final
 from ct_train.grpo.checks import refuse_few_rows, refuse_split_engine, refuse_ties, refuse_without_template
-from ct_train.grpo.config import GrpoSettings
-from ct_train.grpo.data import load_rows, with_prompts, with_truths
-from ct_train.models import load_model, load_tokenizer, lora_config, precision, set_pad
+from ct_train.grpo.config import GrpoSettings, Schedule, may_change
+from ct_train.grpo.data import Dropped, load_rows, prompt_ids, with_prompts, with_truths
+from ct_train.grpo.learnt import learnt_nothing
+from ct_train.jsonl import WHERE, left_out
+from ct_train.models import load_model, load_tokenizer, lora_config, precision, refuse_other_vocabulary, set_pad
+from ct_train.output import full_disk, locked, write_json
+from ct_train.resume import WAYS, refuse_other_settings
 from ct_train.rewards.batch import BatchScorer, trl_reward
 
-COLUMNS = ("prompt", "truth", "id", "questions")
+COLUMNS = ("prompt", "truth", "id", "questions", WHERE)
 
 
 def train(settings: GrpoSettings, prompt: Callable[[Truth], str], *, resume: bool = True) -> Path:
     """Train and return the folder of the final model.
 
-    With ``resume`` a run whose ``output_dir`` holds a checkpoint goes on from it, with the same rollouts as if it had never
-    stopped. Raises ``ConfigError`` or ``DataError`` before the model loads for everything that can be known then.
+    With ``resume`` a run whose ``output_dir`` holds a whole checkpoint of the same settings goes on from it, with the same
+    rollouts as if it had never stopped. Raises ``ConfigError`` or ``DataError`` before the model loads for everything that
+    can be known then, ``HarnessError`` for a loss, gradient or weight that is not finite and for a full disk.
     """
     schedule = settings.check(int(os.environ.get("WORLD_SIZE", "1")))
     refuse_split_engine(settings)
+    load_rows(settings.data, 1)  # what is not there is told before a folder is made
+    with locked(settings.output_dir) as output, full_disk(output, "it goes on from the last whole checkpoint"):
+        return _train(settings, schedule, prompt, output, resume)
+
+
+def _train(
+    settings: GrpoSettings, schedule: Schedule, prompt: Callable[[Truth], str], output: Path, resume: bool
+) -> Path:
     rows = halve(load_rows(settings.data, settings.limit), settings.halve)
+    count, dropped = len(rows), Dropped()
     scorer = BatchScorer(settings.reward, settings.reward_options)
-    output = Path(settings.output_dir)
-    checkpoint = last_checkpoint(output) if resume else None
-    if resume:
+    if resume and has_results(output):
         refuse_mixed_folder(output, settings.lora.r)
-    rows = with_truths(rows, segmentation=settings.segmentation, questions=settings.reward == "execverify")
+        refuse_other_settings(output, settings, may_change(settings), ways=WAYS)
+    checkpoint = last_checkpoint(output) if resume else None
+    refuse_shorter(checkpoint, settings.max_steps)
+    rows = with_truths(
+        rows, segmentation=settings.segmentation, questions=settings.reward == "execverify", dropped=dropped
+    )
 
     refuse_ties(rows, settings.reward, settings.reward_options)
 
@@ -51,10 +77,23 @@ def train(settings: GrpoSettings, prompt: Callable[[Truth], str], *, resume: boo
     if not settings.chat:
         tokenizer.chat_template = None
     set_pad(tokenizer)
-    rows = with_prompts(rows, tokenizer, prompt, settings.max_prompt_tokens, settings.paradigm, settings.segmentation)
+    rows = with_prompts(
+        rows, tokenizer, prompt, settings.max_prompt_tokens, settings.paradigm, settings.segmentation, dropped
+    )
+    if sentence := left_out("grpo", dropped, count):
+        print(sentence, file=sys.stderr)
     refuse_few_rows(len(rows), settings)
+    if rest := len(rows) % settings.prompts_per_rollout:
+        print(
+            f"grpo: an epoch uses {len(rows) - rest} of {len(rows)} rows, other ones each time: a rollout takes "
+            f"prompts_per_rollout = {settings.prompts_per_rollout} of them",
+            file=sys.stderr,
+        )
+    refuse_other_vocabulary(settings.model, tokenizer, (prompt_ids(tokenizer, row["prompt"]) for row in rows))
     kept = [{k: row.get(k) for k in COLUMNS if k in row or k == "id"} for row in rows]
-    arguments = GRPOConfig(**trl_arguments(settings, schedule.accumulation, schedule.steps_per_generation))
+    arguments = checked_arguments(
+        GRPOConfig, trl_arguments(settings, schedule.accumulation, schedule.steps_per_generation)
+    )
     if settings.engine.startswith("vllm"):
         vllm_cpu.prepare()
     step = int(checkpoint.name.rsplit("-", 1)[1]) if checkpoint else 0
@@ -74,17 +113,18 @@ def train(settings: GrpoSettings, prompt: Callable[[Truth], str], *, resume: boo
     if trainer.is_world_process_zero():
         if not resume:
             set_aside(output)
+        config.keep(settings, output)
         trainer.rollout_log.cut(from_step=step)
     reward = trainer.reward_funcs[0]
     reward.attach(trainer)
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-    final = output / "final"
-    trainer.save_model(str(final))
+    final = save_final(trainer, tokenizer, output)
     if not trainer.is_world_process_zero():
         return final
-    tokenizer.save_pretrained(str(final))
     history = [entry for entry in trainer.state.log_history if "loss" in entry or "reward" in entry]
-    (output / "history.json").write_text(json.dumps(history, indent=1) + "\n")
+    write_json(output / "history.json", history)
+    if sentence := learnt_nothing(history, settings):
+        print(sentence, file=sys.stderr)
     return final
 
 
@@ -119,6 +159,7 @@ def trl_arguments(settings: GrpoSettings, accumulation: int, steps_per_generatio
         "save_steps": settings.save_steps,
         "save_strategy": "steps" if settings.save_steps > 0 else "no",
         "logging_steps": 1,
+        "logging_nan_inf_filter": False,  # it would log a loss that is NaN as the mean of those before it
         "report_to": settings.report_to,
         "seed": settings.seed,
         "auto_find_batch_size": False,  # halving the batch would tear groups apart

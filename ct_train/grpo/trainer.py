@@ -21,14 +21,17 @@ from trl.trainer.utils import RepeatSampler
 from ct_tasks.contra.scoring import RewardOptions
 from ct_tasks.contra.trace import Truth
 from ct_train.dbs import Trajectory, generated_tokens, mixed, worth
+from ct_train.finite import FiniteMixin
 from ct_train.grpo.config import GrpoSettings
 from ct_train.grpo.data import prompt_ids
-from ct_train.grpo.rollout_log import RolloutLog, group_figures
+from ct_train.grpo.learnt import IdleSteps
+from ct_train.grpo.rollout_log import RolloutLog, group_figures, length_figures
 from ct_train.grpo.trim import by_rows, pieces
+from ct_train.jsonl import WHERE
 from ct_train.rewards import RewardResult
 from ct_train.rewards.batch import text_of
 from ct_train.rollouts.static_sampler import StaticSampler
-from ct_train.rollouts.stopping import Codec
+from ct_train.rollouts.stopping import Codec, NotFiniteError
 from ct_train.rollouts.transformers_sampler import TransformersSampler
 
 
@@ -49,7 +52,7 @@ class EpochSampler(Sampler[int]):
         return len(self.order)
 
 
-class ContraGRPOTrainer(GRPOTrainer):  # type: ignore[misc]
+class ContraGRPOTrainer(FiniteMixin, GRPOTrainer):  # type: ignore[misc]
     """GRPO whose rollouts are ``settings.regular`` regular samples and DBS for the rest of each group."""
 
     def __init__(self, *args: Any, settings: GrpoSettings, rollout_log: RolloutLog, **kwargs: Any) -> None:
@@ -57,10 +60,16 @@ class ContraGRPOTrainer(GRPOTrainer):  # type: ignore[misc]
         self.rows: list[dict[str, Any]] = []
         self.halves: list[str] = []
         self.truncated: list[bool] = []
+        self.lengths: list[int] = []  # tokens a completion
         self.new_tokens = 0  # of this process's last rollout, lost branches included
         self.generated = 0  # of all processes since the run began
         self.vllm_sampler: Any = None
         super().__init__(*args, rollout_func=self.rollout, **kwargs)
+        self.add_callback(IdleSteps(settings))
+
+    def rows_of(self, inputs: Any) -> list[str]:
+        """The programs of the rollout that the pass is part of: their rollouts are in ``rollouts.jsonl``."""
+        return list(dict.fromkeys(str(row.get(WHERE) or row.get("id")) for row in self.rows))
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
         self.rows = inputs
@@ -87,13 +96,16 @@ class ContraGRPOTrainer(GRPOTrainer):  # type: ignore[misc]
         def score(prompt: int, trajectory: Trajectory) -> float:
             return worth(trajectory, truths[prompt], options)
 
-        with self._sampler() as sampler:
-            by_dbs = size - self.settings.regular
-            groups = mixed(ids, self.settings.regular, by_dbs, sampler, score)
+        by_dbs = size - self.settings.regular
+        try:
+            with self._sampler() as sampler:
+                groups = mixed(ids, self.settings.regular, by_dbs, sampler, score)
+        except NotFiniteError:
+            raise self.stopped("the probabilities that rollouts are drawn by are not finite", [self.rows]) from None
         self.new_tokens = generated_tokens(groups)
         self.halves = (["regular"] * self.settings.regular + ["dbs"] * by_dbs) * len(ids)
         flat = [t for group in groups for t in group]
-        self.truncated = [t.truncated for t in flat]
+        self.truncated, self.lengths = [t.truncated for t in flat], [len(t.ids) for t in flat]
         out = {
             "prompt_ids": [list(p) for p in ids for _ in range(size)],
             "completion_ids": [list(t.ids) for t in flat],
@@ -110,15 +122,16 @@ class ContraGRPOTrainer(GRPOTrainer):  # type: ignore[misc]
     def keep(self, results: Sequence[RewardResult | None], completions: Sequence[Any]) -> None:
         """Called with every scored batch: figures for the logs, rows for ``rollouts.jsonl``, both of all processes."""
         mode = "train" if self.model.training else "eval"
-        local = zip(
-            results, self.halves, map(text_of, completions), self.truncated, (r.get("id") for r in self.rows), strict=True
-        )
-        scored, halves, texts, truncated, names = zip(*gather_object(list(local)), strict=True)
+        own = (r.get("id") for r in self.rows)
+        local = zip(results, self.halves, map(text_of, completions), self.truncated, self.lengths, own, strict=True)
+        scored, halves, texts, truncated, lengths, names = zip(*gather_object(list(local)), strict=True)
         self.generated += sum(gather_object([self.new_tokens]))
         metrics = self._metrics[mode]
         for name, value in group_figures(scored, halves, texts, self.settings.group_size).items():
             metrics[f"rollout/{name}"].append(value)
         metrics["rollout/truncated"].append(sum(truncated) / len(truncated))
+        for name, value in length_figures(truncated, lengths).items():
+            metrics[name][-1:] = [value]  # in place of trl's, which takes a trace that ends with its tag for clipped
         metrics["rollout/generated_tokens"].append(float(self.generated))
         if mode == "train" and self.accelerator.is_main_process:
             step, size = self.state.global_step, self.settings.group_size

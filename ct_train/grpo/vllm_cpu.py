@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 from typing import Any
+
+from ct_tasks.errors import ConfigError
 
 
 def prepare() -> None:
@@ -10,8 +13,11 @@ def prepare() -> None:
 
     vLLM packs weights when it loads them, so later updates would be ignored: the plain product instead. trl names no
     precision, so vLLM would take bfloat16 for a float32 policy: float32. A prompt prefilled in two pieces ends vLLM 0.31
-    when its request has a seed, as ours have: prompts are prefilled whole.
+    when its request has a seed, as ours have: prompts are prefilled whole. Raises ``ConfigError`` without vLLM.
     """
+    if importlib.util.find_spec("vllm") is None:
+        raise ConfigError("engines vllm and vllm_server need vLLM: pip install 'codethinker-eval[vllm]', or on a CPU see "
+                          "docs/models.md; or set engine=transformers")  # fmt: skip
     import torch
 
     if torch.cuda.is_available():

@@ -21,7 +21,12 @@ from ct_tasks.benchmarks.micro.programs import LEVELS, Sample, stream
 from ct_tasks.contra.trace import render
 from ct_tasks.contra.tracer import trace_call
 from ct_tasks.errors import ConfigError
+from ct_train import limits
 from ct_train.micro import model as models
+from ct_train.output import full_disk, locked, replaced, write_json
+from ct_train.resume import differences
+
+MADE = "micro.json"
 
 
 @dataclass(frozen=True)
@@ -51,30 +56,51 @@ class MicroSettings:
             raise ConfigError(f"levels {list(self.levels)} must be some of {list(LEVELS)}")
         if min(self.sft, self.grpo, self.held_out) < 1:
             raise ConfigError("sft, grpo and held_out must be at least 1 row each")
+        limits.check(self, {**dict.fromkeys(("hidden", "layers", "heads", "groups", "inner"), limits.COUNT), "seed": limits.SEED})
+        if self.hidden % self.heads or self.heads % self.groups or self.hidden // self.heads % 2:
+            raise ConfigError(
+                f"hidden {self.hidden}, heads {self.heads} and groups {self.groups} do not fit: each head needs an even share "
+                "of hidden, each group the same number of heads"
+            )
 
 
 def make(settings: MicroSettings) -> Path:
-    """Write the folder; the same settings give the same bytes. Files that are there already are kept."""
+    """Write the folder; the same settings give the same bytes. Raises ``ConfigError`` where ``micro.json`` there says that it
+    was made with others."""
     settings.check()
-    folder = Path(settings.output_dir)
-    folder.mkdir(parents=True, exist_ok=True)
-    least, most = settings.statements
-    shape: dict[str, Any] = {"levels": settings.levels, "statements": (least, most)}
-    training = stream(settings.seed, **shape)
-    held = stream(settings.seed, held=True, **shape)
-    for name, source, count in (
-        ("sft", training, settings.sft),
-        ("grpo", training, settings.grpo),
-        ("held_out", held, settings.held_out),
-    ):
-        _write(folder / f"{name}.jsonl", rows(itertools.islice(source, count), name))
-    if not (folder / "init" / "config.json").exists():
+    with locked(settings.output_dir) as folder, full_disk(folder):
+        refuse_other_world(folder, settings)
+        least, most = settings.statements
+        shape: dict[str, Any] = {"levels": settings.levels, "statements": (least, most)}
+        training = stream(settings.seed, **shape)
+        held = stream(settings.seed, held=True, **shape)
+        for name, source, count in (
+            ("sft", training, settings.sft),
+            ("grpo", training, settings.grpo),
+            ("held_out", held, settings.held_out),
+        ):
+            _write(folder / f"{name}.jsonl", rows(itertools.islice(source, count), name))
+        begun = folder / "init.part"
         tokens = models.tokenizer()
         sizes = {k: getattr(settings, k) for k in ("hidden", "layers", "heads", "groups", "inner")}
-        models.model(tokens, seed=settings.seed, **sizes).save_pretrained(folder / "init")
-        tokens.save_pretrained(folder / "init")
-    (folder / "micro.json").write_text(json.dumps(asdict(settings), indent=1) + "\n")
+        models.model(tokens, seed=settings.seed, **sizes).save_pretrained(begun)
+        tokens.save_pretrained(begun)
+        replaced(folder / "init", begun)
+        write_json(folder / MADE, asdict(settings))
     return folder
+
+
+def refuse_other_world(folder: Path, settings: MicroSettings) -> None:
+    """Raises ``ConfigError`` naming what differs from the finished world in ``folder``; models may have learnt from it."""
+    try:
+        before = json.loads((folder / MADE).read_text())
+    except (OSError, ValueError):
+        return  # not finished: nothing can have been made from it
+    if changed := differences(before, settings, {"output_dir"}):
+        raise ConfigError(
+            f"{folder} holds a small world made with other settings: {'; '.join(changed)}. Name a fresh output_dir, or give "
+            "the old values"
+        )
 
 
 def rows(samples: Iterable[Sample], name: str) -> Iterator[dict[str, Any]]:

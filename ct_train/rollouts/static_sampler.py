@@ -10,6 +10,7 @@ Shapes: n rows, T cache positions, d hidden, H query heads in K groups of g, e p
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,7 @@ from torch.nn import functional
 
 from ct_tasks.errors import ConfigError
 from ct_train.dbs import Trajectory
-from ct_train.rollouts.stopping import Codec, Window, append
+from ct_train.rollouts.stopping import Codec, NotFiniteError, Window, append
 
 COMPACT_AT = 0.7  # share of live rows under which the batch is packed anew: a copy against dead arithmetic
 
@@ -180,6 +181,8 @@ class StaticSampler:
             else:
                 feed = policy.argmax(dim=-1)
             chosen = policy.gather(1, feed[:, None])[:, 0].tolist()
+            if not all(math.isfinite(chosen[slot]) for slot, i in enumerate(at) if i >= 0):
+                raise NotFiniteError
             for slot, (i, token, logprob) in enumerate(zip(at, feed.tolist(), chosen, strict=True)):
                 if i < 0:
                     continue
@@ -197,10 +200,8 @@ class StaticSampler:
         token = new[-1]
         if token in self.codec.eos_ids:
             return "eos"
-        if self._closing[token]:
-            before = [*begun.ids[-Window.SIZE :], *new[-Window.SIZE : -1]]
-            if cut := Window(self.codec, before).push(token):
-                return cut
+        if self._closing[token] and (cut := Window(self.codec, [*begun.ids, *new[:-1]]).push(token)):
+            return cut
         return "length" if len(begun.ids) + len(new) >= self.max_tokens else ""
 
 

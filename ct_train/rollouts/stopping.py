@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ct_tasks.errors import HarnessError
 from ct_train.dbs import Trajectory
 
 BLOCK_END = "[/LOCALS]"
@@ -13,19 +15,31 @@ TRACE_END = "[/TRACE]"
 Cut = Literal["", "block", "end"]
 
 
-def cut_at(text: str, new: str) -> Cut:
-    """Whether ``text`` now holds a closing tag line that its last piece ``new`` completed.
+def cut_at(before: str, text: str, *, line_start: bool = True) -> Cut:
+    """Whether ``text``, ``before`` and a little more, holds a closing tag line that ``before`` does not.
 
-    The tag must begin a line: inside a string literal or a source line it ends nothing.
+    Lines are counted, not searched in what was added: a token that completes a character of several bytes changes text before
+    it, so what was added cannot be told from the texts. The tag must begin a line: inside a string literal or a source line it
+    ends nothing. ``line_start``: the texts begin a line.
     """
     for tag, cut in ((TRACE_END, "end"), (BLOCK_END, "block")):
-        start = len(text) - len(new) - len(tag) + 1
-        at = text.find(tag, max(0, start))
-        while at >= 0:
-            if at == 0 or text[at - 1] == "\n":
-                return cut  # type: ignore[return-value]
-            at = text.find(tag, at + 1)
+        if _lines(text, tag, line_start) > _lines(before, tag, line_start):
+            return cut  # type: ignore[return-value]
     return ""
+
+
+def _lines(text: str, tag: str, line_start: bool) -> int:
+    return text.count(f"\n{tag}") + (line_start and text.startswith(tag))
+
+
+class NotFiniteError(HarnessError):
+    """The model's probabilities are no numbers, so no text can be drawn from it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the model's probabilities are not finite numbers, so nothing can be sampled from it; it was trained with too high "
+            "a learning_rate or its files are damaged: take an earlier checkpoint"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,31 +63,32 @@ class Codec:
 class Window:
     """The text of one row as tokens arrive, without decoding the whole row at each token.
 
-    Only the last tokens are decoded: a tag line is at most a few tokens, and a token's text can depend on its
-    neighbours, so a window of them is decoded together.
+    Only the last tokens are decoded, all of one window together: a tag line is at most a few tokens, and a token's text can
+    depend on its neighbours (characters of several bytes).
     """
 
-    SIZE = 24
+    SIZE = 32
 
     def __init__(self, codec: Codec, ids: Sequence[int]) -> None:
         self.codec, self.ids = codec, list(ids)
-        self.text = codec.decode(self.ids[-self.SIZE :])
 
     def push(self, token: int) -> Cut:
         """Add a token; says whether it completed a closing tag line."""
         self.ids.append(token)
-        text = self.codec.decode(self.ids[-self.SIZE :])
-        # What the token added: everything after the longest common start with the shifted old window.
-        before = self.codec.decode(self.ids[-self.SIZE : -1])
-        new = text[len(before) :] if text.startswith(before) else text
-        self.text = text
-        return cut_at(text, new)
+        window = self.ids[-self.SIZE :]
+        first = len(window) == len(self.ids)
+        return cut_at(self.codec.decode(window[:-1]), self.codec.decode(window), line_start=first)
 
 
 def append(
     trajectory: Trajectory, new: Sequence[int], logprobs: Sequence[float], ended: str, codec: Codec, max_tokens: int
 ) -> Trajectory:
-    """The trajectory with the new tokens; ``ended`` is ``block``, ``end``, ``eos`` or ``length``."""
+    """The trajectory with the new tokens; ``ended`` is ``block``, ``end``, ``eos`` or ``length``.
+
+    Raises ``NotFiniteError`` for a log-probability that is none.
+    """
+    if not all(map(math.isfinite, logprobs)):
+        raise NotFiniteError
     ids = (*trajectory.ids, *new)
     full = len(ids) >= max_tokens
     finished = ended in ("end", "eos", "length") or full

@@ -16,7 +16,7 @@ import torch
 from transformers import DynamicCache
 
 from ct_train.dbs import Trajectory
-from ct_train.rollouts.stopping import Codec, Window, append
+from ct_train.rollouts.stopping import Codec, NotFiniteError, Window, append
 
 Row = tuple[int, ...]
 
@@ -120,6 +120,8 @@ class _State:
                 .float()
             )
             policy = torch.log_softmax(logits / sampler.temperature, dim=-1)
+            if bool(policy[live].isnan().any()):
+                raise NotFiniteError
             token = torch.multinomial(policy.exp(), 1)
             chosen = policy.gather(1, token)[:, 0].tolist()
             feed = token

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from ct_tasks.errors import HarnessError
 from ct_train.dbs import Trajectory
 from ct_train.rollouts.stopping import BLOCK_END, TRACE_END, Codec, append, cut_at
 
@@ -23,6 +24,7 @@ class Piece:
     ids: Sequence[int]
     logprobs: Sequence[float]
     reason: str  # "stop" or "length"
+    told: bool = False  # the engine gave the reason; else "stop" stands for not known
 
 
 Generate = Callable[[Sequence[Sequence[int]], Sequence[int], Sequence[int]], list[Piece]]
@@ -55,13 +57,26 @@ class VllmSampler:
         return current
 
     def _ended(self, trajectory: Trajectory, piece: Piece) -> str:
+        """Why the engine stopped. Empty only for one of our stop strings inside a line: every other end is an end, or the row
+        would go on behind a stop token that the engine knows and the codec does not, or for ever when nothing was generated."""
+        if piece.reason not in ("stop", "length"):
+            raise HarnessError(f"the engine gave a request up ({piece.reason}); run the same command again")
         if piece.ids and piece.ids[-1] in self.codec.eos_ids:
             return "eos"
         if piece.reason == "length":
             return "length"
-        text = self.codec.decode([*trajectory.ids, *piece.ids])
-        before = self.codec.decode(trajectory.ids)
-        return cut_at(text, text[len(before) :] if text.startswith(before) else text)
+        before, text = self.codec.decode(trajectory.ids), self.codec.decode([*trajectory.ids, *piece.ids])
+        if cut := cut_at(before, text):
+            return cut
+        if any(text.count(tag) > before.count(tag) for tag in (BLOCK_END, TRACE_END)):
+            return ""
+        full = len(trajectory.ids) + len(piece.ids) >= self.max_tokens
+        return "length" if full or not self._stopped(piece) else "eos"
+
+    def _stopped(self, piece: Piece) -> bool:
+        """Whether the engine met a stop token, rather than a limit of its own that it did not tell. Stop tokens are special:
+        they decode to nothing. An engine that generated nothing had nothing more to say."""
+        return piece.told or not piece.ids or not self.codec.decode(piece.ids[-1:])
 
 
 def engine_generate(llm: Any, *, temperature: float = 1.0, lora: Any = None) -> Generate:
@@ -92,7 +107,7 @@ def engine_generate(llm: Any, *, temperature: float = 1.0, lora: Any = None) -> 
             best = output.outputs[0]
             ids = list(best.token_ids)
             logprobs = [step[token].logprob for step, token in zip(best.logprobs, ids, strict=True)]
-            pieces.append(Piece(ids, logprobs, best.finish_reason or "length"))
+            pieces.append(Piece(ids, logprobs, str(best.finish_reason), told=True))
         return pieces
 
     return generate
@@ -117,7 +132,7 @@ def server_generate(client: Any, *, temperature: float = 1.0, concurrency: int =
             [list(prefix)], temperature=temperature, max_tokens=most, logprobs=0, generation_kwargs=asked
         )
         logprobs = [float(step[0]) for step in found["logprobs"][0]]
-        return Piece(found["completion_ids"][0], logprobs, "stop")  # the sampler sees by itself where the room ended
+        return Piece(found["completion_ids"][0], logprobs, "stop")
 
     def generate(prefixes: Sequence[Sequence[int]], room: Sequence[int], seeds: Sequence[int]) -> list[Piece]:
         with ThreadPoolExecutor(max_workers=concurrency) as threads:

@@ -7,10 +7,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ct_tasks.errors import ConfigError
-from ct_train import optim
+from ct_tasks.errors import ConfigError, UnknownNameError
+from ct_tasks.options import SEGMENTATIONS
+from ct_train import limits, optim
 from ct_train.data import halves
-from ct_train.grpo.config import LoraSettings
+from ct_train.grpo.config import LORA_BOUNDS, LoraSettings
+
+MAY_CHANGE = frozenset({"output_dir", "report_to", "save_steps", "keep_checkpoints", "gradient_checkpointing", "merge"})
+"""Settings that do not change the weights, so a run that goes on may have others. ``model``, ``data`` and ``eval_data`` are
+compared by content."""
+BOUNDS = {
+    "learning_rate": limits.POSITIVE,
+    **dict.fromkeys(("batch_size", "accumulation", "max_tokens", "keep_checkpoints"), limits.COUNT),
+    **dict.fromkeys(("limit", "eval_limit", "eval_steps", "probe_tokens"), limits.COUNT),
+    **dict.fromkeys(("warmup_steps", "weight_decay", "probe", "save_steps"), limits.NOT_NEGATIVE),
+    "max_steps": limits.STEPS,
+    "seed": limits.SEED,
+}
 
 
 @dataclass(frozen=True)
@@ -65,12 +78,16 @@ class SftSettings:
                 raise ConfigError(f"sft needs {name}: set it in the config or with {name}=...")
         optim.check(self.optimizer, self.schedule, lora=self.lora.r > 0)
         halves.check(self.halve)
-        for name in ("batch_size", "accumulation", "max_tokens", "keep_checkpoints"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} {getattr(self, name)} must be at least 1")
+        if self.segmentation not in SEGMENTATIONS:
+            raise UnknownNameError("segmentation", self.segmentation, SEGMENTATIONS)
+        limits.check(self, BOUNDS)
+        limits.check(self.lora, LORA_BOUNDS, "lora.")
         if self.probe and not self.eval_data:
             raise ConfigError("probe needs eval_data, the held-out rows to answer; set it, or probe=0")
-        if self.eval_data and self.eval_steps < 1:
-            raise ConfigError(f"eval_steps {self.eval_steps} must be at least 1 where eval_data is given")
         if self.epochs <= 0 and self.max_steps < 1:
             raise ConfigError(f"epochs {self.epochs} and max_steps {self.max_steps} train nothing; set one of them")
+
+
+def may_change(settings: SftSettings) -> frozenset[str]:
+    """``MAY_CHANGE``, and the run's length where the learning rate does not depend on it."""
+    return MAY_CHANGE | optim.length_may_change(settings.schedule)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,9 @@ from typing import Any
 from ct_tasks.contra.trace import Truth, render
 from ct_tasks.errors import ConfigError, DataError, TraceError
 from ct_tasks.execution.tracing import Call, trace_all
-from ct_train.grpo.data import Row, prompt_ids
+from ct_train import jsonl
+from ct_train.grpo.data import Dropped, Row, prompt_ids, template_ids, truth_in
+from ct_train.jsonl import WHERE
 
 IGNORED = -100
 
@@ -25,36 +26,38 @@ def load_rows(path: str | Path, limit: int | None = None) -> list[Row]:
     if not path.is_file():
         raise DataError(f"no SFT data at {path}; make it with `python -m ct_train synth`, or set data=...")
     rows: list[Row] = []
-    for number, line in enumerate(path.read_text().splitlines(), 1):
+    for number, row in jsonl.read(path):
         if limit is not None and len(rows) == limit:
             break
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise DataError(f"{path}:{number} is not JSON: {error}") from None
-        keys = row.keys() if isinstance(row, dict) else set()
-        if "messages" in keys:
-            *before, last = row["messages"]
-            if not before or last.get("role") != "assistant":
-                raise DataError(
-                    f"{path}:{number}: the last of messages must be the assistant's answer to one before it"
-                )
-            row = {**row, "prompt": before, "completion": last["content"]}
-        elif not ({"prompt", "completion"} <= keys or {"program", "call"} <= keys):
-            raise DataError(
-                f"{path}:{number} needs prompt and completion, messages, or program and call; it has {sorted(keys)[:12]}"
-            )
-        rows.append(row)
+        rows.append({**_usable(row, f"{path}:{number}"), WHERE: f"{path.name}:{number}"})
     if not rows:
         raise DataError(f"{path} holds no rows; there is nothing to learn")
     return rows
 
 
-def complete(rows: Sequence[Row], prompt: Callable[[Truth], str], segmentation: str) -> list[Row]:
+def _usable(row: Row, place: str) -> Row:
+    """The row with ``prompt`` and ``completion`` read from ``messages`` where it has these."""
+    keys = row.keys()
+    if "messages" in keys:
+        turns = row["messages"]
+        if not isinstance(turns, list) or not all(isinstance(t, dict) and isinstance(t.get("content"), str) for t in turns):
+            raise DataError(f"{place}: messages must be a list of objects with role and content")
+        if len(turns) < 2 or turns[-1].get("role") != "assistant":
+            raise DataError(f"{place}: the last of messages must be the assistant's answer to one before it")
+        return {**row, "prompt": turns[:-1], "completion": turns[-1]["content"]}
+    if not ({"prompt", "completion"} <= keys or {"program", "call"} <= keys):
+        raise DataError(f"{place} needs prompt and completion, messages, or program and call; it has {sorted(keys)[:12]}")
+    for key in ("completion", "program", "call"):
+        if not isinstance(row.get(key, ""), str):
+            raise DataError(f"{place}: {key} is a {type(row[key]).__name__}, not a text")
+    return row
+
+
+def complete(
+    rows: Sequence[Row], prompt: Callable[[Truth], str], segmentation: str, dropped: Dropped | None = None
+) -> list[Row]:
     """Rows with ``prompt`` and ``completion``, made from the true trace where they are missing. Rows without a trace are
-    dropped, and must not be all."""
+    dropped, and must not be all; ``dropped`` collects their places by reason."""
     lacking = [r for r in rows if "prompt" not in r or "completion" not in r]
     untraced = [r for r in lacking if "truth" not in r]
     traced = iter(
@@ -69,7 +72,9 @@ def complete(rows: Sequence[Row], prompt: Callable[[Truth], str], segmentation: 
             continue
         truth = truth_of(row) if "truth" in row else next(traced)
         if truth is None or isinstance(truth, TraceError):
-            reason = str(truth)
+            reason = reason or str(truth)
+            if dropped is not None:
+                dropped.setdefault(f"without a trace, e.g. {reason[:80]}", []).append(str(row.get(WHERE, "a row")))
             continue
         kept.append(
             {**row, "prompt": row.get("prompt") or prompt(truth), "completion": row.get("completion") or render(truth)}
@@ -81,24 +86,26 @@ def complete(rows: Sequence[Row], prompt: Callable[[Truth], str], segmentation: 
 
 def truth_of(row: Row) -> Truth | None:
     """The row's true trace, where it has one."""
-    found = row.get("truth")
-    if found is None:
-        return None
-    return Truth.from_json(json.loads(found) if isinstance(found, str) else found)
+    return None if row.get("truth") is None else truth_in(row)
 
 
-def tokenize(rows: Sequence[Row], tokenizer: Any, max_tokens: int) -> list[dict[str, list[int]]]:
-    """``input_ids`` and ``labels`` of each row; labels of the prompt are ``IGNORED``.
+def tokenize(
+    rows: Sequence[Row], tokenizer: Any, max_tokens: int, dropped: Dropped | None = None
+) -> list[dict[str, Any]]:
+    """``input_ids``, ``labels`` and ``where`` of each row; labels of the prompt are ``IGNORED``.
 
     The prompt's ids are exactly those that rollouts and evaluation continue. Rows longer than ``max_tokens`` are dropped:
-    a trace without its end teaches not to end. Raises ``ConfigError`` when all are, or where the chat template writes the
-    same prompt in two ways.
+    a trace without its end teaches not to end; ``dropped`` collects their places. Raises ``ConfigError`` when all are, or
+    where the chat template writes the same prompt in two ways.
     """
     made = []
     for row in rows:
         before, after = ids_of(row, tokenizer)
         if len(before) + len(after) <= max_tokens:
-            made.append({"input_ids": [*before, *after], "labels": [IGNORED] * len(before) + after})
+            ids, labels = [*before, *after], [IGNORED] * len(before) + after
+            made.append({"input_ids": ids, "labels": labels, WHERE: row.get(WHERE, "a row")})
+        elif dropped is not None:
+            dropped.setdefault(f"longer than max_tokens = {max_tokens}", []).append(str(row.get(WHERE, "a row")))
     if not made:
         raise ConfigError(f"every row is longer than max_tokens = {max_tokens}; raise it")
     return made
@@ -112,7 +119,7 @@ def ids_of(row: Row, tokenizer: Any) -> tuple[list[int], list[int]]:
             prompt = [{"role": "user", "content": prompt}]
         before = prompt_ids(tokenizer, prompt)
         turn = [*prompt, {"role": "assistant", "content": row["completion"]}]
-        whole = list(tokenizer.apply_chat_template(turn, tokenize=True, return_dict=False))
+        whole = template_ids(tokenizer, turn)
         if whole[: len(before)] != before:
             raise ConfigError(
                 f"the chat template of {tokenizer.name_or_path} writes the prompt differently once an answer follows; "

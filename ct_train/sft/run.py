@@ -2,38 +2,62 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from ct_tasks.contra.trace import Truth
 from ct_tasks.errors import ConfigError, DataError
-from ct_train.checkpoints import last_checkpoint, refuse_mixed_folder, set_aside
+from ct_train import config
+from ct_train.checkpoints import has_results, last_checkpoint, refuse_mixed_folder, refuse_shorter, set_aside
 from ct_train.data.halves import halve
+from ct_train.finals import checked_arguments, save_final
 from ct_train.grpo.checks import refuse_without_template
-from ct_train.grpo.data import prompt_ids
-from ct_train.models import load_model, load_tokenizer, lora_config, precision, set_pad, split_by
-from ct_train.sft.config import SftSettings
+from ct_train.grpo.data import Dropped, prompt_ids
+from ct_train.jsonl import WHERE, left_out
+from ct_train.models import (
+    load_model,
+    load_tokenizer,
+    lora_config,
+    precision,
+    refuse_other_vocabulary,
+    set_pad,
+    split_by,
+)
+from ct_train.output import full_disk, locked, replaced, write_json
+from ct_train.resume import WAYS, refuse_other_settings
+from ct_train.sft.config import SftSettings, may_change
 from ct_train.sft.data import complete, load_rows, tokenize, truth_of
 
 
 def train(settings: SftSettings, prompt: Callable[[Truth], str], *, resume: bool = True) -> Path:
     """Train and return the folder of the final model (a LoRA adapter where LoRA is on; ``merged`` beside it).
 
-    Raises ``ConfigError`` or ``DataError`` before the model loads for everything that can be known then.
+    With ``resume`` a run whose ``output_dir`` holds a whole checkpoint of the same settings goes on from it. Raises
+    ``ConfigError`` or ``DataError`` before the model loads for everything that can be known then, ``HarnessError`` for a
+    loss, gradient or weight that is not finite and for a full disk.
     """
     settings.check()
+    load_rows(settings.data, 1)  # what is not there is told before a folder is made
+    with locked(settings.output_dir) as output, full_disk(output, "it goes on from the last whole checkpoint"):
+        return _train(settings, prompt, output, resume)
+
+
+def _train(settings: SftSettings, prompt: Callable[[Truth], str], output: Path, resume: bool) -> Path:
     rows = halve(load_rows(settings.data, settings.limit), settings.halve)
     held_out = load_rows(settings.eval_data, settings.eval_limit) if settings.eval_data else []
-    output = Path(settings.output_dir)
     if settings.probe and (how := split_by()):
         raise ConfigError(f"probe samples from the model, which {how} splits over the processes; set probe=0")
-    if resume:
+    if resume and has_results(output):
         refuse_mixed_folder(output, settings.lora.r)
+        refuse_other_settings(output, settings, may_change(settings), ways=WAYS)
     checkpoint = last_checkpoint(output) if resume else None
-    rows = complete(rows, prompt, settings.segmentation)
-    held_out = complete(held_out, prompt, settings.segmentation) if held_out else []
+    refuse_shorter(checkpoint, settings.max_steps)
+    dropped: Dropped = {}
+    count = len(rows) + len(held_out)
+    rows = complete(rows, prompt, settings.segmentation, dropped)
+    held_out = complete(held_out, prompt, settings.segmentation, dropped) if held_out else []
     if settings.probe and not any("truth" in row for row in held_out):
         raise DataError(
             f"probe needs rows with truth; {settings.eval_data} has none: set probe=0 or give other eval_data"
@@ -43,40 +67,45 @@ def train(settings: SftSettings, prompt: Callable[[Truth], str], *, resume: bool
     from trl import SFTConfig
 
     from ct_train import optim
-    from ct_train.sft.trainer import ContraSFTTrainer
+    from ct_train.sft.trainer import ContraSFTTrainer, key
 
     tokenizer = load_tokenizer(settings.model)
     refuse_without_template(tokenizer, settings.chat)
     if not settings.chat:
         tokenizer.chat_template = None
     set_pad(tokenizer)
-    learned = tokenize(rows, tokenizer, settings.max_tokens)
-    checked = tokenize(held_out, tokenizer, settings.max_tokens) if held_out else None
-    if len(learned) < len(rows):
-        print(f"sft: {len(rows) - len(learned)} of {len(rows)} rows are longer than max_tokens and left out")
+    learned = tokenize(rows, tokenizer, settings.max_tokens, dropped)
+    checked = tokenize(held_out, tokenizer, settings.max_tokens, dropped) if held_out else None
+    if sentence := left_out("sft", dropped, count):
+        print(sentence, file=sys.stderr)
+    places = {key(row["input_ids"]): str(row.pop(WHERE)) for row in [*learned, *(checked or [])]}
+    refuse_other_vocabulary(settings.model, tokenizer, (row["input_ids"] for row in [*learned, *(checked or [])]))
+    arguments = checked_arguments(SFTConfig, trl_arguments(settings))
     model = load_model(settings.model, bf16=settings.bf16, whole=settings.lora.r == 0)
     trainer = ContraSFTTrainer(
         model=model,
-        args=SFTConfig(**trl_arguments(settings)),
+        args=arguments,
         train_dataset=Dataset.from_list(learned),
         eval_dataset=Dataset.from_list(checked) if checked else None,
         processing_class=tokenizer,
         peft_config=lora_config(settings.lora),
         optimizers=(optim.build(model, settings.optimizer, settings.learning_rate, settings.weight_decay), None),
+        places=places,
     )
-    if not resume and trainer.is_world_process_zero():
-        set_aside(output)
+    if trainer.is_world_process_zero():
+        if not resume:
+            set_aside(output)
+        config.keep(settings, output)
     if settings.probe:
         trainer.add_callback(_probe_callback(trainer, settings, tokenizer, held_out))
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-    final = output / "final"
-    trainer.save_model(str(final))
+    final = save_final(trainer, tokenizer, output)
     if not trainer.is_world_process_zero():
         return final
-    tokenizer.save_pretrained(str(final))
     if settings.lora.r and settings.merge:
-        merge(settings.model, final, output / "merged", tokenizer)
-    (output / "history.json").write_text(json.dumps(trainer.state.log_history, indent=1) + "\n")
+        merge(settings.model, final, output / "merged.part", tokenizer)
+        replaced(output / "merged", output / "merged.part")
+    write_json(output / "history.json", trainer.state.log_history)
     return final
 
 
@@ -104,6 +133,7 @@ def trl_arguments(settings: SftSettings) -> dict[str, Any]:
         "save_steps": max(1, settings.save_steps),
         "save_total_limit": settings.keep_checkpoints,
         "logging_steps": 10,
+        "logging_nan_inf_filter": False,  # it would log a loss that is NaN as the mean of those before it
         "report_to": settings.report_to,
         "seed": settings.seed,
     }

@@ -14,6 +14,7 @@ from ct_tasks.contra.trace import Truth
 from ct_tasks.errors import ConfigError, UnknownNameError
 from ct_tasks.execution.pool import PythonPool
 from ct_tasks.options import SEGMENTATIONS
+from ct_train import limits
 from ct_train.data.llm import LlmSettings
 from ct_train.data.steps import LazyRows, Outcome, Row, Step, read_rows, write_text
 from ct_train.synth import formats, record, reject, teachers
@@ -58,8 +59,9 @@ class SynthSettings:
         for name in self.baselines:
             if name not in formats.BASELINES:
                 raise UnknownNameError("baseline", name, formats.BASELINES)
-        if self.tries < 1 or self.batch < 1:
-            raise ConfigError("tries and batch are 1 or more")
+        counts = ("tries", "batch", "max_thought_chars", "max_chars", "limit", "workers")
+        limits.check(self, dict.fromkeys(counts, limits.COUNT))
+        self.llm.check()
 
 
 def run(settings: SynthSettings, teacher: teachers.Teacher | None = None) -> dict[str, dict[str, Any]]:

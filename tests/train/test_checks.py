@@ -21,6 +21,7 @@ from ct_train.micro.model import tokenizer
 from ct_train.models import load_model, set_pad
 from ct_train.rewards import REWARDS, build
 from ct_train.rewards.base import Sample
+from tests.train.tiny import checkpoint
 
 
 @pytest.fixture(scope="module")
@@ -105,14 +106,14 @@ def test_the_plan_counts_whole_rollouts(tmp_path):
 
 
 def test_a_fresh_run_leaves_nothing_to_go_on_from(tmp_path):
-    for name in ("checkpoint-200", "final"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "trainer_state.json").write_text("{}")
-    (tmp_path / "rollouts.jsonl").write_text("")
+    checkpoint(tmp_path, 200)
+    (tmp_path / "final").mkdir()
+    for name in ("rollouts.jsonl", "config.json"):
+        (tmp_path / name).write_text("")
     assert last_checkpoint(tmp_path) == tmp_path / "checkpoint-200"
     first = set_aside(tmp_path)
     assert last_checkpoint(tmp_path) is None
-    assert sorted(p.name for p in first.iterdir()) == ["checkpoint-200", "final", "rollouts.jsonl"]
+    assert sorted(p.name for p in first.iterdir()) == ["checkpoint-200", "config.json", "final", "rollouts.jsonl"]
     assert set_aside(tmp_path) is None
     (tmp_path / "checkpoint-50").mkdir()
     assert set_aside(tmp_path).name == "before-fresh-2"

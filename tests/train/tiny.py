@@ -53,5 +53,21 @@ def make(folder: Path, steps: int = 60, heads: int = 4) -> Path:
         decay.step()
     model.save_pretrained(folder)
     tok.save_pretrained(folder)
-    (folder / "data.jsonl").write_text("".join(json.dumps({"id": str(i), "program": SOURCE, "call": t.call, "truth": t.to_json()}) + "\n" for i, t in enumerate(TRUTHS)))
+    (folder / "data.jsonl").write_text("".join(json.dumps({"id": str(i), "program": SOURCE, "call": t.call, "truth": t.to_json(), "prompt": prompt_of(t)}) + "\n" for i, t in enumerate(TRUTHS)))
+    (folder / "sft.jsonl").write_text("".join(json.dumps({"prompt": prompt_of(t), "completion": render(t)}) + "\n" for t in TRUTHS))
     return folder
+
+
+def checkpoint(folder: Path, step: int) -> Path:
+    """A whole checkpoint of a model of one weight, its files as transformers writes them."""
+    from safetensors.torch import save_file
+
+    made = folder / f"checkpoint-{step}"
+    made.mkdir(parents=True)
+    save_file({"w": torch.zeros(9)}, str(made / "model.safetensors"))
+    for name in ("optimizer.pt", "scheduler.pt", "rng_state.pth", "training_args.bin"):
+        torch.save({"x": torch.arange(9)}, made / name)
+    (made / "trainer_state.json").write_text(json.dumps({"global_step": step, "log_history": []}))
+    (made / "tokenizer.json").write_text("{}")
+    (made / "chat_template.jinja").write_text("{{ messages }}")
+    return made
