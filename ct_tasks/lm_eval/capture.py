@@ -78,8 +78,9 @@ def _of_outputs(outputs: Any, token: Any) -> Iterator[Ending]:
         usage = _mapping(out.get("usage"))
         choices, blocks = out.get("choices"), out.get("content")
         if isinstance(choices, list):
+            choices = [choice for choice in choices if isinstance(choice, Mapping)]
             alone = len(choices) == 1  # the usage is one for all
-            for choice in sorted(choices, key=lambda c: c.get("index", 0)):
+            for choice in sorted(choices, key=lambda choice: choice.get("index") or 0):
                 yield _of_choice(choice, usage.get("completion_tokens") if alone else None, token)
         elif isinstance(blocks, list):
             for _ in blocks:

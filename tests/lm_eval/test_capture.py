@@ -55,6 +55,7 @@ def test_what_lm_eval_takes_off_is_the_thought(chat):
 def test_a_reply_that_lm_eval_cannot_read_is_left_alone(chat):
     assert chat.parse_generations(outputs=chat_choice(None, None), contexts=["p"]) == [None]
     assert chat.parse_generations(outputs={"error": "no"}, contexts=["p"]) == [""]
+    assert chat.parse_generations(outputs={"choices": ["?"]}, contexts=["p"]) == [""]
 
 
 def test_completions_in_one_reply_keep_their_order():

@@ -172,7 +172,11 @@ def test_model_arguments_in_the_metadata_are_left_alone():
 @pytest.mark.model
 def test_a_real_model_runs(smollm2, tmp_path):
     done = lm_eval("run", "--model", "hf", "--model_args", f"pretrained={smollm2},dtype=float32", "--device", "cpu", "--tasks", "ct_mini", "--limit", "2",
-                   "--apply_chat_template", "--metadata", '{"paradigm": "direct"}', "--gen_kwargs", "max_gen_toks=16", "--output_path", str(tmp_path))
+                   "--apply_chat_template", "--metadata", '{"paradigm": "direct"}', "--gen_kwargs", "max_gen_toks=16", "--log_samples", "--output_path", str(tmp_path))
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(next(tmp_path.rglob("results_*.json")).read_text())["results"]["ct_mini"]
     assert 0 < found["tokens_out,score"] <= 16
+    samples = [json.loads(line) for line in next(tmp_path.rglob("samples_ct_mini*.jsonl")).read_text().splitlines()]
+    endings = [json.loads(row)["ending"] for sample in samples for row in sample["filtered_resps"][0]]
+    assert [e["finish_reason"] for e in endings] == ["length" if e["tokens"] == 16 else "stop" for e in endings]
+    assert all(e["truncated"] is (e["finish_reason"] == "length") for e in endings)
