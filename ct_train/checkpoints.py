@@ -15,7 +15,7 @@ STATE = "trainer_state.json"
 NEEDED = {
     "weights": ("*.safetensors", "pytorch_model*.bin", "pytorch_model_fsdp_*/.metadata", "global_step*/*"),
     "optimizer": ("optimizer.pt", "optimizer.bin", "optimizer_*/.metadata", "global_step*/*"),
-    "schedule": ("scheduler.pt",),
+    "schedule": ("scheduler.pt", "global_step*/*"),
     "random state": ("rng_state*.pth",),
     "state": (STATE,),
 }

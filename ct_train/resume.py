@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,7 @@ def refuse_other_settings(
     """
     before = record(folder)
     if before is None:
-        print(f"{folder} has no readable {CONFIG}, so its settings cannot be compared with today's; going on with it")
+        print(f"{folder} has no readable {CONFIG}: its settings cannot be compared; going on with it", file=sys.stderr)
         return
     digests = before.get("made_from") or {}
     changed = differences(before["settings"], settings, {*may_change, *digests})

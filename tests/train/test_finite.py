@@ -45,6 +45,12 @@ def test_a_run_that_diverges_stops_and_keeps_the_last_good_checkpoint(folder, tm
 
 
 @pytest.mark.slow
+def test_rows_of_a_packed_batch_are_named(folder, tmp_path, capsys):
+    assert main(command("sft", folder, tmp_path / "o", "learning_rate=1e30", "packing=true", "max_tokens=512", "batch_size=1")) != 0
+    assert "step 2: the loss is nan (rows: sft.jsonl:" in capsys.readouterr().err
+
+
+@pytest.mark.slow
 def test_weights_are_looked_at_before_they_are_saved(folder, tmp_path, capsys):
     """The step itself is too large for float32: loss and gradient of step 1 are finite, its weights are not."""
     assert main(command("sft", folder, tmp_path / "o", "learning_rate=1e39")) != 0

@@ -86,7 +86,7 @@ def test_llamafactory_files(llamafactory):
 
 
 @pytest.mark.parametrize(("rows", "message"), [
-    ("", "holds no rows"), ("[1]\n", "needs prompt and completion"), ('{"prompt": "a"}\n', "needs prompt and completion"), ('{"prompt": " ", "completion": "b"}\n', "empty prompt")])
+    ("", "holds no rows"), ("[1]\n", "holds a list, not an object"), ('{"prompt": "a"}\n', "needs prompt and completion"), ('{"prompt": " ", "completion": "b"}\n', "empty prompt")])
 def test_bad_rows_are_named(tmp_path, capsys, rows, message):
     (tmp_path / "x.jsonl").write_text(rows)
     assert main(["export", "llamafactory", "--out", str(tmp_path / "out"), f"data={tmp_path / 'x.jsonl'}"]) != 0
