@@ -30,6 +30,7 @@ from ct_train.ablate_measure import check_evaluation, measure, measured_with, ro
 from ct_train.ablate_rows import BEFORE, REJECTION, ROWS, expand
 from ct_train.ablate_table import interval, table
 from ct_train.grpo.config import GrpoSettings
+from ct_train.rewards import build
 from ct_train.sft.config import SftSettings
 
 __all__ = ["ROWS", "AblateSettings", "interval", "rollout_figures", "run", "table"]
@@ -107,7 +108,9 @@ class AblateSettings:
         """What the row's model is made with."""
         if row == BEFORE:
             return {"model": identity.of_path(self.grpo.model)}
-        made = identity.of_settings(self.run_settings(row, seed))
+        run = self.run_settings(row, seed)
+        switches = dataclasses.asdict(build(run.reward, run.reward_options))  # type: ignore[call-overload]
+        made = {**identity.of_settings(run), "reward_options": switches}  # with their defaults: alpha 1 is no change
         start = {"sft": identity.of_settings(self.sft_settings(row, seed))} if self.own_start(row) else {}
         return {"by": REJECTION if row == REJECTION else "grpo", "processes": self.processes, "grpo": made, **start}
 

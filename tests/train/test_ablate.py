@@ -95,7 +95,7 @@ def test_a_run_that_was_begun_with_other_settings_is_stale(tmp_path):
     before = dataclasses.replace(made, grpo=dataclasses.replace(made.grpo, reward_options={"alpha": 2.0}))
     facts = {"training": before.training("codethinker", 0), "measured": ablate.measured_with(before)}
     begun.write_text(json.dumps(facts))
-    with pytest.raises(ConfigError, match=r"training\.grpo\.reward_options\.alpha 2\.0, now None"):
+    with pytest.raises(ConfigError, match=r"training\.grpo\.reward_options\.alpha 2\.0, now 1\.0"):
         ablate.run(made)
 
 
@@ -153,6 +153,15 @@ def test_half_of_the_data_makes_its_own_start_model_where_sft_is_given():
     assert made.sft_settings("half=tests", 3).halve == "tests"
     assert made.training("half=code", 0)["sft"]["halve"] == "code"
     assert "sft" not in made.training("codethinker", 0)
+
+
+def test_rows_that_come_to_the_same_settings_are_one_training():
+    made = settings(grpo=dataclasses.replace(settings().grpo, group_size=8, regular=4))
+    same = [made.training(row, 0) for row in ("codethinker", "alpha=1", "group=8", "ratio=4:4")]
+    assert all(facts == same[0] for facts in same)
+    assert made.training("codethinker", 1) != same[0]
+    assert made.training("alpha=2", 0) != same[0]
+    assert made.training("rejection_sampling", 0) != same[0]
 
 
 def test_a_dry_run_plans_every_row_of_the_full_size_config(tmp_path, capsys):
