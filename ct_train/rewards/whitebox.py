@@ -7,6 +7,7 @@ five questions about the next line (its source text, or -1) and five about a var
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import sys
@@ -73,7 +74,7 @@ def questions_hook(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _follow(truth: Truth) -> list[tuple[int, dict[str, str]]]:
     """(line, locals before it) for each executed line of the entry function's outermost activation; -1 at its return."""
     program = normalise(truth.program.runnable, truth.program.entry)
-    module = compile(program.runnable, "<program>", "exec")
+    module = compile(program.runnable, "<program>", "exec", dont_inherit=True)
     namespace: dict[str, Any] = {"__name__": "__program__"}
     exec(module, namespace)
     steps: list[tuple[int, dict[str, str]]] = []
@@ -81,10 +82,13 @@ def _follow(truth: Truth) -> list[tuple[int, dict[str, str]]]:
 
     def state(frame: FrameType) -> dict[str, str]:
         found = {}
-        for name, value in dict(frame.f_locals).items():
-            plain = literals.plain(value)
-            if plain is not literals.OMIT and not name.startswith("."):
-                found[name] = literals.dump(plain)
+        for name, value in frame.f_locals.items():
+            if type(name) is not str or name.startswith("."):
+                continue
+            with contextlib.suppress(literals.LiteralError):  # a value too large to write is not asked about
+                plain = literals.plain(value, budget=literals.MAX_TEXT)
+                if plain is not literals.OMIT:
+                    found[name] = literals.dump(plain)
         return found
 
     def on_event(frame: FrameType, event: str, arg: object) -> Any:
@@ -103,7 +107,7 @@ def _follow(truth: Truth) -> list[tuple[int, dict[str, str]]]:
     previous = sys.gettrace()
     sys.settrace(on_call)
     try:
-        eval(compile(truth.call, "<call>", "eval"), namespace)
+        eval(compile(truth.call, "<call>", "eval", dont_inherit=True), namespace)
     finally:
         sys.settrace(previous)
     return steps
