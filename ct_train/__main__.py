@@ -14,7 +14,7 @@ COMMANDS: Mapping[str, str] = {
     "micro": "the small world: programs, a tokenizer and a model of half a million parameters",
     "sft": "supervised fine-tuning on ConTra traces",
     "grpo": "GRPO with the consistency reward and Dynamic Beam Sampling",
-    "ablate": "the rows of Table 2 and the baselines' rewards at equal budget, over seeds",
+    "ablate": "the paper's ablations (Tables 2, 5, 6, 8, Figures 4, 5) and the baselines' rewards, over seeds",
     "demo": "the paper in small on a CPU: small world, SFT, GRPO, lm_eval, report",
     "export": "data, reward and rollout loop for verl and LlamaFactory",
 }

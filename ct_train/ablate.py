@@ -1,77 +1,81 @@
-"""Table 2 in small: one GRPO run a row and seed at equal rollout budget, measured on held-out programs.
+"""The paper's ablations: one GRPO run a row and seed from the same start, measured on the same questions.
 
 Each run is a `python -m ct_train grpo` of its own in ``output_dir/ROW/SEED``, followed by the measurement; ``result.json``
-marks it done, so the same command goes on where it was killed. The table holds means over seeds with 95 % t-intervals.
+marks it done, so the same command goes on where it was killed. Each result keeps what it was made with (settings by value,
+data and start model by content). A result, or an unfinished run, made with anything else is never counted: ``run`` refuses
+to start and says what differs, or moves it aside and does it again (``redo``).
+
+The table holds means over seeds with 95 % t-intervals. Which rows there are, and which of them are the paper's, says
+``ct_train.ablate_rows``.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import fcntl
 import json
-import math
-import statistics
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from ct_tasks.errors import ConfigError, HarnessError, UnknownNameError
-from ct_train import config
+from ct_tasks.errors import ConfigError, HarnessError
+from ct_train import config, identity
+from ct_train.ablate_measure import check_evaluation, measure, measured_with, rollout_figures
+from ct_train.ablate_rows import BEFORE, REJECTION, ROWS, expand
+from ct_train.ablate_table import interval, table
 from ct_train.grpo.config import GrpoSettings
+from ct_train.sft.config import SftSettings
 
-BEFORE = "sft"
-REJECTION = "rejection_sampling"
-
-ROWS: Mapping[str, Mapping[str, Any]] = {
-    "codethinker": {},
-    "without_dbs": {"regular": None},
-    "without_prm": {"reward_options": {"prm": False}},
-    "without_rcc": {"reward_options": {"rcc": False}},
-    "without_orm": {"reward_options": {"orm": False}},
-    "without_ccw": {"reward_options": {"ccw": False}},
-    "outcome_without_dbs": {"reward_options": {"prm": False}, "regular": None},
-    "codereasoner": {"reward": "codereasoner", "regular": None},
-    "execverify": {"reward": "execverify", "regular": None},
-    REJECTION: {},
-}
-"""Settings that differ from the base; ``regular: None`` is the whole group, so no DBS. The baselines' rewards come with
-their own sampling, which is regular. Rejection sampling draws the same rollouts from the start model and learns the
-perfect ones by SFT."""
+__all__ = ["ROWS", "AblateSettings", "interval", "rollout_figures", "run", "table"]
 
 
 @dataclass(frozen=True)
 class AblateSettings:
-    """``grpo``: the base run's settings, ``output_dir`` and ``seed`` left out. ``rows``: some of ``ROWS``, all by default.
-    ``data``: held-out rows; ``samples`` answers a program at temperature 1."""
+    """``grpo``: the base run's settings, ``output_dir`` and ``seed`` left out. ``rows``: names of rows or of whole tables
+    (``ablate_rows``).
+
+    Measured on ``data``, held-out rows of the small world (``samples`` answers a program at temperature 1, ``limit``
+    programs), or where ``evaluate`` names a config of ``harness_configs/eval`` by that. ``sft``: where it names a model, rows
+    that halve the data make their own start model from it, as the paper does; else they halve GRPO's data alone.
+    ``launch`` starts training (``[accelerate, launch, --config_file, FILE]``) on ``processes`` processes.
+    """
 
     output_dir: str = ""
     data: str = ""
-    rows: tuple[str, ...] = tuple(ROWS)
+    rows: tuple[str, ...] = ("table2",)
     seeds: tuple[int, ...] = (0, 1, 2)
     samples: int = 5
     limit: int | None = None
+    evaluate: str = ""
+    launch: tuple[str, ...] = ()
+    processes: int = 1
     grpo: GrpoSettings = field(default_factory=GrpoSettings)
+    sft: SftSettings = field(default_factory=SftSettings)
 
     def check(self) -> None:
         """Raises ``ConfigError`` or ``UnknownNameError`` before anything runs."""
-        for name in ("output_dir", "data"):
-            if not getattr(self, name):
-                raise ConfigError(f"ablate needs {name}: set it in the config or with {name}=...")
-        if not Path(self.data).is_file():
+        if not self.output_dir:
+            raise ConfigError("ablate needs output_dir: set it in the config or with output_dir=...")
+        if not self.data and not self.evaluate:
+            raise ConfigError("ablate needs data (held-out rows) or evaluate (a config of lm_eval): set one of them")
+        if self.evaluate:
+            check_evaluation(Path(self.evaluate))
+        elif not Path(self.data).is_file():
             raise ConfigError(
                 f"no held-out rows at {self.data}; make them with `python -m ct_train micro`, or set data=..."
             )
-        for row in self.rows:
-            if row not in ROWS:
-                raise UnknownNameError("row", row, ROWS)
-        if not self.rows or not self.seeds or self.samples < 1:
-            raise ConfigError("ablate needs at least one row, one seed and one sample")
-        for row in self.rows:
-            self.run_settings(row, self.seeds[0]).check()
+        if not expand(self.rows) or not self.seeds or self.samples < 1 or self.processes < 1:
+            raise ConfigError("ablate needs at least one row, one seed, one sample and one process")
+        for row in expand(self.rows):
+            self.run_settings(row, self.seeds[0]).check(self.processes)
+            if self.own_start(row):
+                self.sft_settings(row, self.seeds[0]).check()
 
     def run_settings(self, row: str, seed: int) -> GrpoSettings:
         """The GRPO settings of one run."""
@@ -81,136 +85,157 @@ class AblateSettings:
         # Switches are turned beside the base's options; another reward takes none of them.
         kept = {} if "reward" in changes else self.grpo.reward_options
         changes["reward_options"] = {**kept, **changes.get("reward_options", {})}
+        if "group_size" in changes:  # a smaller group fills a smaller forward pass
+            update = self.grpo.prompts_per_update * changes["group_size"]
+            changes["completions_per_device"] = min(self.grpo.completions_per_device, max(1, update // self.processes))
         return dataclasses.replace(self.grpo, output_dir=str(self.folder(row, seed)), seed=seed, **changes)
+
+    def own_start(self, row: str) -> bool:
+        """Whether the row's data make a start model of its own."""
+        return bool(self.sft.model) and "halve" in ROWS[row]
+
+    def sft_settings(self, row: str, seed: int) -> SftSettings:
+        """The SFT settings of a row with a start model of its own."""
+        return dataclasses.replace(
+            self.sft, output_dir=str(self.folder(row, seed) / "sft"), seed=seed, halve=ROWS[row]["halve"]
+        )
 
     def folder(self, row: str, seed: int) -> Path:
         return Path(self.output_dir) / row / str(seed)
 
+    def training(self, row: str, seed: int) -> dict[str, Any]:
+        """What the row's model is made with."""
+        if row == BEFORE:
+            return {"model": identity.of_path(self.grpo.model)}
+        made = identity.of_settings(self.run_settings(row, seed))
+        start = {"sft": identity.of_settings(self.sft_settings(row, seed))} if self.own_start(row) else {}
+        return {"by": REJECTION if row == REJECTION else "grpo", "processes": self.processes, "grpo": made, **start}
 
-def run(settings: AblateSettings) -> list[dict[str, Any]]:
-    """All results, those that were there and those made now; writes ``table.md`` and ``results.json`` after each."""
+
+def run(settings: AblateSettings, *, redo: bool = False) -> list[dict[str, Any]]:
+    """All results, those that were there and those made now; writes ``table.md`` and ``results.json`` after each.
+
+    Raises ``ConfigError`` where results there were made with other settings, unless ``redo`` moves them aside, and where
+    another process works in ``output_dir``.
+    """
     settings.check()
-    found: list[dict[str, Any]] = [_start(settings)]
-    for seed in settings.seeds:  # seed by seed, so that an interrupted ablation has whole comparisons
-        for row in settings.rows:
-            found.append(_one(settings, row, seed))
+    todo = [(BEFORE, 0), *((row, seed) for seed in settings.seeds for row in expand(settings.rows))]
+    facts = {"measured": measured_with(settings)}
+    made = {place: {"training": settings.training(*place), **facts} for place in todo}
+    with _alone(Path(settings.output_dir)):
+        _refuse_stale(settings, made, redo)
+        found: list[dict[str, Any]] = []
+        for (row, seed), facts in made.items():  # seed by seed, so that an interrupted ablation has whole comparisons
+            found.append(_one(settings, row, seed, facts, found))
             _write(settings, found)
-    _write(settings, found)
     return found
 
 
-def _start(settings: AblateSettings) -> dict[str, Any]:
-    """The start model, measured once."""
-    path = settings.folder(BEFORE, 0) / "result.json"
-    if not path.exists():
-        _keep(path, {"row": BEFORE, "seed": 0, **measured(settings, settings.grpo.model)})
+def plans(settings: AblateSettings) -> Iterator[dict[str, Any]]:
+    """What ``run`` would do, row by row, for the first seed: settings, steps and memory, and the command. Nothing runs."""
+    from ct_train.data.halves import halve
+    from ct_train.grpo.data import load_rows
+    from ct_train.grpo.plan import plan
+
+    settings.check()
+    data = Path(settings.grpo.data)
+    rows = load_rows(data, settings.grpo.limit) if data.is_file() else None
+    for row in expand(settings.rows):
+        made = settings.run_settings(row, settings.seeds[0])
+        schedule = made.check(settings.processes)
+        command = "rejection sampling, then sft" if row == REJECTION else " ".join(_command(settings, "grpo", row))
+        facts = plan(made, schedule, len(halve(rows, made.halve))) if rows else {"rows": f"none at {data} yet"}
+        yield {"row": row, "runs": len(settings.seeds), "changes": dict(ROWS[row]), **facts, "command": command}
+
+
+def _one(
+    settings: AblateSettings, row: str, seed: int, facts: Mapping[str, Any], found: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    folder = settings.folder(row, seed)
+    path = folder / "result.json"
+    if path.exists():
+        return _load(path)
+    _keep(folder / "identity.json", facts)
+    twin = next((r for r in found if r["seed"] == seed and r["identity"]["training"] == facts["training"]), None)
+    if row == BEFORE:
+        model, training = settings.grpo.model, {}
+    elif twin is not None:  # the same run under another table's name: trained once, measured under both
+        model, training = twin["model"], twin["training"]
+    else:
+        model, training = _train(settings, row, seed)
+    kept = {"row": row, "seed": seed, "model": model, "training": training, "identity": facts}
+    _keep(path, {**kept, **measure(settings, row, model, folder)})
     return _load(path)
 
 
-def _one(settings: AblateSettings, row: str, seed: int) -> dict[str, Any]:
-    path = settings.folder(row, seed) / "result.json"
-    if path.exists():
-        return _load(path)
-    made = settings.run_settings(row, seed)
-    path.parent.mkdir(parents=True, exist_ok=True)
+def _train(settings: AblateSettings, row: str, seed: int) -> tuple[str, dict[str, Any]]:
+    """The final model of a row, and the figures of its rollouts."""
+    made, folder = settings.run_settings(row, seed), settings.folder(row, seed)
     if row == REJECTION:
         from ct_train.rejection import train
 
-        final = train(made)
-        training: dict[str, Any] = {}
-    else:
-        file = path.with_name("settings.yaml")
-        file.write_text(yaml.safe_dump(_plain(made)))
-        with file.with_name("grpo.log").open("a") as log:
-            command = [sys.executable, "-m", "ct_train", "grpo", "--config", str(file)]
-            code = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT).returncode
-        if code:
-            raise HarnessError(f"grpo for {row}, seed {seed} ended with code {code}; see {log.name}")
-        final = path.parent / "final"
-        training = rollout_figures(json.loads((path.parent / "history.json").read_text()))
-    _keep(path, {"row": row, "seed": seed, "training": training, **measured(settings, str(final))})
-    return _load(path)
+        return str(train(made)), json.loads((folder / "rejection.json").read_text())
+    if settings.own_start(row):
+        start = settings.sft_settings(row, seed)
+        _start(settings, "sft", row, folder, start)
+        merged = Path(start.output_dir) / "merged"
+        made = dataclasses.replace(made, model=str(merged if start.lora.r and start.merge else merged.with_name("final")))
+    _start(settings, "grpo", row, folder, made)
+    return str(folder / "final"), rollout_figures(json.loads((folder / "history.json").read_text()))
 
 
-def measured(settings: AblateSettings, model: str) -> dict[str, Any]:
-    """Held-out figures of a model."""
-    from ct_train.micro.measure import measure_model
-
-    return measure_model(Path(model), Path(settings.data), settings.samples, settings.limit)
-
-
-def rollout_figures(history: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Means over all steps of what the groups looked like, and the tokens that were generated."""
-    steps = [h for h in history if "rollout/group_max" in h]
-    names = ("reward", "rollout/group_max", "rollout/hack_rate", "rollout/equal_groups", "rollout/rcs")
-    figures = {
-        n.removeprefix("rollout/"): statistics.fmean(float(h[n]) for h in steps)
-        for n in names
-        if steps and n in steps[0]
-    }
-    if steps:
-        figures["last_reward"] = statistics.fmean(float(h["reward"]) for h in steps[-5:])
-        figures["last_hack_rate"] = statistics.fmean(float(h["rollout/hack_rate"]) for h in steps[-5:])
-        figures["generated_tokens"] = float(steps[-1]["rollout/generated_tokens"])
-    return figures
+def _start(settings: AblateSettings, what: str, row: str, folder: Path, made: Any) -> None:
+    """One training command in a process of its own. Raises ``HarnessError`` when it fails."""
+    (folder / f"{what}.yaml").write_text(yaml.safe_dump(json.loads(json.dumps(dataclasses.asdict(made)))))
+    with (folder / f"{what}.log").open("a") as log:
+        command = [*_command(settings, what, row)[:-1], str(folder / f"{what}.yaml")]
+        code = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT).returncode
+    if code:
+        raise HarnessError(f"{what} for {row}, {folder.name} ended with code {code}; see {log.name}")
 
 
-COLUMNS: tuple[tuple[str, tuple[str, ...], float], ...] = (
-    ("exact T=1 %", ("sampled", "exact"), 100),
-    ("exact greedy %", ("greedy", "exact"), 100),
-    ("RCS T=1 %", ("sampled", "rcs"), 100),
-    ("whole T=1 %", ("sampled", "whole"), 100),
-    ("fmt T=1 %", ("sampled", "fmt"), 100),
-    ("hack T=1 %", ("sampled", "hack"), 100),
-    ("group mean", ("training", "reward"), 1),
-    ("group max", ("training", "group_max"), 1),
-    ("hack in training %", ("training", "hack_rate"), 100),
-    ("tokens generated", ("training", "generated_tokens"), 1),
-)
+def _command(settings: AblateSettings, what: str, row: str) -> list[str]:
+    file = settings.folder(row, settings.seeds[0]) / f"{what}.yaml"
+    return [*(settings.launch or (sys.executable,)), "-m", "ct_train", what, "--config", str(file)]
 
 
-def table(results: Sequence[Mapping[str, Any]]) -> str:
-    """Markdown: a row a setting, mean ± half the 95 % t-interval over seeds."""
-    lines = [
-        "| row | seeds | " + " | ".join(name for name, _, _ in COLUMNS) + " |",
-        "|---|" + "---:|" * (len(COLUMNS) + 1),
-    ]
-    for row in dict.fromkeys(str(r["row"]) for r in results):
-        mine = [r for r in results if r["row"] == row]
-        cells = [_cell(list(_values(mine, path)), scale) for _, path, scale in COLUMNS]
-        lines.append(f"| {row} | {len(mine)} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+def _refuse_stale(settings: AblateSettings, made: Mapping[tuple[str, int], Mapping[str, Any]], redo: bool) -> None:
+    """Say every result and unfinished run that was made with something else; move them aside, or raise ``ConfigError``."""
+    stale: dict[Path, str] = {}
+    for (row, seed), facts in made.items():
+        folder = settings.folder(row, seed)
+        result, begun = folder / "result.json", folder / "identity.json"
+        if not folder.exists() or not any(folder.iterdir()):
+            continue
+        known = _load(result).get("identity") if result.exists() else _load(begun) if begun.exists() else None
+        if known is None:
+            stale[folder] = "it does not say with which settings it was made"
+        elif differing := list(identity.differences(known, facts)):
+            stale[folder] = "; ".join(differing[:6]) + (f"; {len(differing) - 6} more" if len(differing) > 6 else "")
+    if not stale:
+        return
+    listed = "\n".join(f"  {folder}: {why}" for folder, why in stale.items())
+    if not redo:
+        raise ConfigError(
+            f"{len(stale)} results in {settings.output_dir} were made with other settings:\n{listed}\n"
+            "set them back, give another output_dir, or add --redo, which moves them aside and makes them again"
+        )
+    print(f"made with other settings, moved aside and made again:\n{listed}", file=sys.stderr)
+    for folder in stale:
+        number = next(n for n in range(1, 10_000) if not folder.with_name(f"{folder.name}.stale-{n}").exists())
+        folder.rename(folder.with_name(f"{folder.name}.stale-{number}"))
 
 
-def _values(results: Sequence[Mapping[str, Any]], path: Sequence[str]) -> Iterator[float]:
-    for result in results:
-        value: Any = result
-        for key in path:
-            value = value.get(key) if isinstance(value, Mapping) else None
-        if value is not None:
-            yield float(value)
-
-
-def _cell(values: Sequence[float], scale: float) -> str:
-    if not values:
-        return ""
-    mean = statistics.fmean(values) * scale
-    digits = 0 if mean >= 1000 else 2 if scale == 1 else 1
-    if len(values) < 2:
-        return f"{mean:.{digits}f}"
-    return f"{mean:.{digits}f} ± {interval(values) * scale:.{digits}f}"
-
-
-def interval(values: Sequence[float]) -> float:
-    """Half the width of the 95 % t-interval of the mean."""
-    from scipy.stats import t
-
-    return float(t.ppf(0.975, len(values) - 1)) * statistics.stdev(values) / math.sqrt(len(values))
-
-
-def _plain(settings: Any) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(settings)))
-    return data
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One ablation a folder. Raises ``ConfigError`` while another process works there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ConfigError(f"another ablate works in {folder}; wait for it, or give another output_dir") from None
+        yield
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -218,15 +243,15 @@ def _load(path: Path) -> dict[str, Any]:
     return data
 
 
-def _keep(path: Path, data: Mapping[str, Any]) -> None:
+def _keep(path: Path, data: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".part")
-    partial.write_text(json.dumps(data, indent=1) + "\n")
+    partial.write_text(data if isinstance(data, str) else json.dumps(data, indent=1) + "\n")
     partial.replace(path)
 
 
 def _write(settings: AblateSettings, found: Sequence[Mapping[str, Any]]) -> None:
     folder = Path(settings.output_dir)
     config.keep(settings, folder)
-    (folder / "results.json").write_text(json.dumps(list(found), indent=1) + "\n")
-    (folder / "table.md").write_text(table(found) + "\n")
+    _keep(folder / "results.json", list(found))
+    _keep(folder / "table.md", table(found) + "\n")

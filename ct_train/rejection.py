@@ -1,23 +1,34 @@
 """The paper's rejection-sampling baseline: draw the rollouts that GRPO would have drawn, keep the perfect ones, learn them.
 
-Budget: ``max_steps`` x ``prompts_per_rollout`` programs with ``group_size`` regular samples each, all from the start model.
+Budget: exactly GRPO's. A rollout of ``prompts_per_rollout`` programs serves ``prompts_per_rollout / prompts_per_update``
+optimiser steps, so ``max_steps`` or ``epochs`` come to so many rollouts, with ``group_size`` regular samples a program, all
+from the start model. As in GRPO each epoch has an order of its own and gives whole rollouts only.
 """
 
 from __future__ import annotations
 
 import json
+import math
+import random
+from collections.abc import Sequence
 from pathlib import Path
 
 from ct_tasks.errors import ConfigError, DataError
+from ct_train.data.halves import halve
 from ct_train.grpo.config import GrpoSettings
+from ct_train.grpo.data import Row
+from ct_train.prompts import prompt
 
 PERFECT = 4.0
 
 
 def train(settings: GrpoSettings) -> Path:
-    """Sample, filter, SFT; the final model's folder. Raises ``DataError`` when no rollout is perfect."""
-    if settings.max_steps < 1:
-        raise ConfigError("rejection sampling needs max_steps, which sets its budget of rollouts")
+    """Sample, filter, SFT; the final model's folder. ``rejection.json`` there counts rollouts, perfect texts and tokens.
+
+    Raises ``DataError`` when no rollout is perfect.
+    """
+    if settings.paradigm != "contra":
+        raise ConfigError(f"rejection sampling keeps perfect traces, and replies in the format {settings.paradigm} are none")
     folder = Path(settings.output_dir)
     kept = folder / "perfect.jsonl"
     if not kept.exists():
@@ -37,6 +48,7 @@ def train(settings: GrpoSettings) -> Path:
             learning_rate=settings.learning_rate,
             optimizer=settings.optimizer,
             schedule="linear",
+            weight_decay=settings.weight_decay,
             epochs=1,
             batch_size=batch,
             max_tokens=settings.max_prompt_tokens + settings.max_response_tokens,
@@ -50,14 +62,33 @@ def train(settings: GrpoSettings) -> Path:
     )
 
 
-def _sample(settings: GrpoSettings, kept: Path) -> None:
-    import random
+def budget(settings: GrpoSettings, rows: int) -> int:
+    """Programs that GRPO would sample from ``rows`` rows, repeats counted. Raises ``ConfigError`` where that is none."""
+    updates = settings.prompts_per_rollout // settings.prompts_per_update
+    steps = settings.max_steps
+    if steps < 1:
+        steps = math.ceil(rows // settings.prompts_per_rollout * updates * settings.epochs)
+    if steps < 1:
+        raise ConfigError(f"epochs {settings.epochs} and max_steps {settings.max_steps} sample nothing; set one of them")
+    return math.ceil(steps / updates) * settings.prompts_per_rollout
 
+
+def drawn(settings: GrpoSettings, rows: Sequence[Row]) -> list[Row]:
+    """The programs to sample, in order."""
+    wanted = budget(settings, len(rows))
+    whole = len(rows) // settings.prompts_per_rollout * settings.prompts_per_rollout or len(rows)
+    draw = random.Random(settings.seed)
+    found: list[Row] = []
+    while len(found) < wanted:
+        found += draw.sample(list(rows), len(rows))[:whole]
+    return found[:wanted]
+
+
+def _sample(settings: GrpoSettings, kept: Path) -> None:
     import torch
 
     from ct_tasks.contra.scoring import score_trace
-    from ct_train.cli.grpo import contra_prompt
-    from ct_train.dbs import regular
+    from ct_train.dbs import generated_tokens, regular
     from ct_train.grpo.data import load_rows, prompt_ids, with_prompts, with_truths
     from ct_train.models import load_model, load_tokenizer, set_pad
     from ct_train.sft.data import truth_of
@@ -67,18 +98,20 @@ def _sample(settings: GrpoSettings, kept: Path) -> None:
     if not settings.chat:
         tokenizer.chat_template = None
     set_pad(tokenizer)
-    rows = with_truths(load_rows(settings.data, settings.limit), segmentation=settings.segmentation)
-    rows = with_prompts(rows, tokenizer, lambda t: contra_prompt(t, settings.segmentation), settings.max_prompt_tokens)
-    random.Random(settings.seed).shuffle(rows)
-    rows = rows[: settings.max_steps * settings.prompts_per_rollout]
+    rows = with_truths(halve(load_rows(settings.data, settings.limit), settings.halve), segmentation=settings.segmentation)
+    rows = with_prompts(rows, tokenizer, lambda t: prompt(t, segmentation=settings.segmentation), settings.max_prompt_tokens)
+    rows = drawn(settings, rows)
     torch.manual_seed(settings.seed)
-    sampler = sampler_for(
-        load_model(settings.model, bf16=settings.bf16, whole=False).eval(), tokenizer, settings.max_response_tokens
-    )
-    lines = []
+    model = load_model(settings.model, bf16=settings.bf16, whole=False).eval()
+    if torch.accelerator.is_available():
+        model = model.to(torch.accelerator.current_accelerator())
+    sampler = sampler_for(model, tokenizer, settings.max_response_tokens, settings.temperature)
+    lines: list[str] = []
+    tokens = 0
     for begin in range(0, len(rows), settings.prompts_per_rollout):
         some = rows[begin : begin + settings.prompts_per_rollout]
         groups = regular([prompt_ids(tokenizer, r["prompt"]) for r in some], settings.group_size, sampler)
+        tokens += generated_tokens(groups)
         for row, group in zip(some, groups, strict=True):
             truth = truth_of(row)
             assert truth is not None
@@ -89,4 +122,8 @@ def _sample(settings: GrpoSettings, kept: Path) -> None:
             f"none of {len(rows) * settings.group_size} rollouts is perfect, so there is nothing to learn from"
         )
     kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_text("".join(lines))
+    figures = {"rollouts": len(rows) * settings.group_size, "perfect": len(lines), "generated_tokens": tokens}
+    kept.with_name("rejection.json").write_text(json.dumps(figures) + "\n")
+    partial = kept.with_suffix(".part")
+    partial.write_text("".join(lines))
+    partial.replace(kept)

@@ -32,7 +32,8 @@ class Job:
     namespace and its value comes back as literal text (``ct_tasks.contra.literals.dump``), to be compared by the caller
     in its own process. With ``stdin`` the program is run as a script with real standard input. ``hook`` names a trusted
     function of ours (``package.module:function``) that the child calls with ``payload`` instead of evaluating ``expr``;
-    its return value (JSON-able) comes back as ``value``.
+    its return value (JSON-able) comes back as ``value``. With both, the hook is called before the script and its value
+    is dropped.
     """
 
     code: str

@@ -1,7 +1,7 @@
-"""Tables shaped like the paper's 1-4, 6, 8, 9 and 12, filled with the runs at hand.
+"""Tables shaped like the paper's 1-6, 8, 9 and 12, filled with the runs at hand.
 
 A run's ``stage`` (``--metadata '{"stage": ...}'``) says which row it is: ``base``, ``sft`` and ``grpo`` for the stages of
-training, ``alpha=0.5`` for Table 6, ``group=16`` for Table 8, ``ratio=4:4`` for Figure 5; any other stage is a row of the
+training, ``half=code`` and ``half=tests`` for Table 5, ``alpha=0.5`` for Table 6, ``group=16`` for Table 8, ``ratio=4:4`` for Figure 5; any other stage is a row of the
 ablation (Table 2). A table without a run is left out.
 """
 
@@ -20,18 +20,19 @@ Row = dict[str, Any]
 MAIN = {"CRUXEval-O": ("ct_cruxeval_o",), "LCB-O": ("ct_lcb_o",), "REval-FO": ("ct_reval_fo",)}
 OTHER = {
     "CRUXEval-X": ("cruxeval_x",), "CRUXEval-I": ("ct_cruxeval_i",),
-    "REval": tuple(t for t in registry.GROUPS["codethinker_reval"] if t != "ct_reval_fo"),
+    **{f"REval-{t.removeprefix('ct_reval_').upper()}": (t,) for t in registry.GROUPS["codethinker_reval"] if t != "ct_reval_fo"},
     "GSM8K": ("ct_gsm8k",), "GSM-Hard": ("ct_gsm_hard",), "MATH": ("ct_math",), "MATH500": ("ct_math500",), "AIME24": ("ct_aime24",),
     "HumanEval": ("ct_humaneval",), "HumanEval+": ("ct_humaneval_plus",), "MBPP": ("ct_mbpp",), "MBPP+": ("ct_mbpp_plus",), "LCB-CG": ("ct_lcb_cg",),
 }  # fmt: skip
 LANGUAGES = {t.removeprefix("ct_cruxeval_x_"): (t,) for t in registry.GROUPS["codethinker_cruxeval_x"]}
 STAGES = ("base", "sft", "grpo")
-_NAMED = re.compile(r"(alpha|group|ratio)=(.+)")
+_NAMED = re.compile(r"(half|alpha|group|ratio)=(.+)")
 
 
 @dataclass(frozen=True)
 class Shape:
-    """``chosen`` says which runs are rows; ``delta``: gains over the model's base run stand beside the values."""
+    """``chosen`` says which runs are rows; ``delta``: gains over the model's base run stand beside the values; ``needs``: a
+    run whose stage begins so, without which the others make no table."""
 
     number: str
     title: str
@@ -39,6 +40,7 @@ class Shape:
     chosen: Callable[[str], bool]
     delta: bool = False
     average: bool = True
+    needs: str = ""
 
 
 @dataclass
@@ -69,6 +71,7 @@ SHAPES = (
     Shape("2", "Ablation", MAIN, _ablation),
     Shape("3", "Before and after training", MAIN, lambda stage: stage in STAGES, delta=True),
     Shape("4", "Other domains", OTHER, lambda stage: stage in ("", "base", "grpo"), delta=True, average=False),
+    Shape("5", "Half of the code or of the unit tests", MAIN, lambda stage: stage == "grpo" or stage.startswith("half="), needs="half="),
     Shape("6", "Weight of the process reward (alpha)", MAIN, _named("alpha")),
     Shape("8", "Group size", MAIN, _named("group")),
     Shape("9", "Comparison on each model", MAIN, lambda stage: stage in ("", *STAGES)),
@@ -77,9 +80,11 @@ SHAPES = (
 
 
 def fill(shape: Shape, table: Sequence[Row]) -> Filled | None:
-    """The shape with the rows it applies to; None without one, or without a stage to tell rows apart by (2, 3, 6 and 8)."""
+    """The shape with the rows it applies to; None without one, or without a stage to tell rows apart by (2, 3, 5, 6 and 8)."""
     cells = {(r["run"], _task(r["task"])): r["value"] for r in table}
     runs = {r["run"]: r for r in table if shape.chosen(r["stage"])}
+    if shape.needs and not any(r["stage"].startswith(shape.needs) for r in runs.values()):
+        return None
     columns = {c: ts for c, ts in shape.columns.items() if any(all((run, t) in cells for t in ts) for run in runs)}
     if not columns:
         return None

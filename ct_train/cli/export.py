@@ -1,11 +1,12 @@
 """Write data, reward function and rollout loop for larger training engines.
 
     python -m ct_train export verl --config harness_configs/train/grpo_qc7b.yaml --out export/verl
-    python -m ct_train export llamafactory data=data/leetcode_reasoning/sft.jsonl --out export/llamafactory
+    python -m ct_train export llamafactory --config harness_configs/train/sft_qc7b.yaml --out export/llamafactory
 
-verl: parquet files, ``reward.py``, ``agent_loop.yaml`` (Dynamic Beam Sampling) and ``train.sh`` from the settings of ``grpo``.
-llamafactory: data set, ``dataset_info.json`` and ``sft.yaml`` from the rows that ``sft`` reads.
-Both need their own environment: their versions of trl, transformers and vllm exclude each other.
+verl takes the settings of `grpo`: parquet files, ``reward.py``, ``agent_loop.yaml`` (Dynamic Beam Sampling), ``train.sh``.
+llamafactory takes those of `sft`: data sets, ``dataset_info.json`` and ``sft.yaml``. A setting that the engine cannot follow
+is refused; docs/export.md lists what becomes of each. Both need their own environment: their versions of trl, transformers
+and vllm exclude each other.
 """
 
 from __future__ import annotations
@@ -17,14 +18,15 @@ from pathlib import Path
 
 from ct_tasks.contra.trace import Truth
 from ct_tasks.errors import ConfigError
-from ct_train import config
-from ct_train.cli.grpo import contra_prompt
+from ct_train import config, prompts
+from ct_train.data.halves import halve
 from ct_train.grpo.config import GrpoSettings
+from ct_train.sft.config import SftSettings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("engine", choices=("verl", "llamafactory"))
-    parser.add_argument("--config", type=Path, help="settings of grpo (YAML)")
+    parser.add_argument("--config", type=Path, help="settings of grpo (verl) or of sft (llamafactory), YAML")
     parser.add_argument("--out", type=Path, required=True, help="folder to write")
     parser.add_argument("--template", default="qwen", help="LlamaFactory's name of the model's chat template")
     parser.add_argument("--gpus", type=int, default=8, help="GPUs a node (verl)")
@@ -33,32 +35,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    settings = config.load(GrpoSettings, args.config, args.overrides)
-    if not settings.data:
-        raise ConfigError("export needs data: set it in the config or with data=FILE.jsonl")
-    if args.engine == "llamafactory":
-        from ct_train.export import llamafactory
-        from ct_train.sft.data import complete
-        from ct_train.sft.data import load_rows as load_sft_rows
-
-        given = load_sft_rows(settings.data, settings.limit)
-        made = complete(given, lambda truth: contra_prompt(truth, settings.segmentation), settings.segmentation)
-        files = llamafactory.write(made, args.out, model=settings.model, template=args.template,
-                                   max_tokens=settings.max_prompt_tokens + settings.max_response_tokens)  # fmt: skip
-    else:
-        from ct_train.export import verl
-        from ct_train.grpo.data import load_rows, with_truths
-
-        settings = dataclasses.replace(settings, output_dir=settings.output_dir or str(args.out / "checkpoints"))
-        settings.check()
-        rows = with_truths(load_rows(settings.data, settings.limit), segmentation=settings.segmentation,
-                           questions=settings.reward == "execverify")  # fmt: skip
-        rows = [{**row, "prompt": row.get("prompt") or contra_prompt(_truth(row["truth"]), settings.segmentation)} for row in rows]
-        files = verl.write(rows, args.out, settings, gpus=args.gpus, nodes=args.nodes)
-    for file in files:
+    for file in (_verl if args.engine == "verl" else _llamafactory)(args):
         print(file)
     return 0
 
 
-def _truth(text: str) -> Truth:
-    return Truth.from_json(json.loads(text))
+def _verl(args: argparse.Namespace) -> list[Path]:
+    from ct_train.export import verl
+    from ct_train.grpo.data import load_rows, with_truths
+
+    found = config.load(GrpoSettings, args.config, args.overrides)
+    settings = dataclasses.replace(found, output_dir=found.output_dir or str(args.out / "checkpoints"))
+    if not settings.data:
+        raise ConfigError("export needs data: set it in the config or with data=FILE.jsonl")
+    settings.check()
+    rows = halve(load_rows(settings.data, settings.limit), settings.halve)
+    rows = with_truths(rows, segmentation=settings.segmentation, questions=settings.reward == "execverify")
+    for row in rows:
+        asked = row.get("questions") or ()
+        row["prompt"] = prompts.kept(row, settings.paradigm) or prompts.prompt(
+            Truth.from_json(json.loads(row["truth"])), settings.paradigm, settings.segmentation, asked
+        )
+    return verl.write(rows, args.out, settings, gpus=args.gpus, nodes=args.nodes)
+
+
+def _llamafactory(args: argparse.Namespace) -> list[Path]:
+    from ct_train.export import llamafactory
+    from ct_train.sft.data import complete, load_rows
+
+    found = config.load(SftSettings, args.config, args.overrides)
+    settings = dataclasses.replace(found, output_dir=found.output_dir or str(args.out / "saves"))
+    if not settings.data:
+        raise ConfigError("export needs data: set it in the config or with data=FILE.jsonl")
+
+    def prompt(truth: Truth) -> str:
+        return prompts.prompt(truth, segmentation=settings.segmentation)
+
+    rows = complete(halve(load_rows(settings.data, settings.limit), settings.halve), prompt, settings.segmentation)
+    held = load_rows(settings.eval_data, settings.eval_limit) if settings.eval_data else []
+    held = complete(held, prompt, settings.segmentation) if held else []
+    return llamafactory.write(rows, held, args.out, settings, args.template)

@@ -11,14 +11,13 @@ Run again after a kill, the same command goes on from the last checkpoint. On se
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import os
 from pathlib import Path
 
 from ct_tasks.contra.trace import Truth
-from ct_tasks.options import TaskOptions
-from ct_train import config
+from ct_train import config, prompts
+from ct_train.data.halves import halve
 from ct_train.grpo.checks import refuse_few_rows, refuse_split_engine
 from ct_train.grpo.config import GrpoSettings
 
@@ -43,7 +42,7 @@ def main(args: argparse.Namespace) -> int:
         from ct_train.grpo.data import load_rows
         from ct_train.grpo.plan import plan
 
-        rows = load_rows(settings.data, settings.limit)
+        rows = halve(load_rows(settings.data, settings.limit), settings.halve)
         refuse_few_rows(len(rows), settings)
         print(json.dumps(plan(settings, schedule, len(rows)), indent=1))
         return 0
@@ -56,13 +55,5 @@ def main(args: argparse.Namespace) -> int:
 
 
 def contra_prompt(truth: Truth, segmentation: str) -> str:
-    """The prompt of the evaluation's ``contra`` paradigm, zero-shot: a model is trained on what it is measured with."""
-    from ct_tasks import paradigms
-    from ct_tasks.contra import literals
-    from ct_tasks.paradigms.base import Layout, Problem
-
-    options = dataclasses.replace(TaskOptions(), segmentation=segmentation)
-    problem = Problem(
-        truth.program.runnable.rstrip("\n"), truth.program.entry, truth.call, literals.dump(truth.returned)
-    )
-    return paradigms.get("contra").prompt(problem, Layout(shots=0, chat=True, segmentation=options.segmentation))
+    """The prompt of the evaluation's ``contra`` paradigm, zero-shot."""
+    return prompts.prompt(truth, segmentation=segmentation)

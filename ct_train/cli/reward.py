@@ -4,6 +4,7 @@
     python -m ct_train reward rollouts.jsonl --reward codethinker alpha=0.5 rcc=false
 
 Rows are {"program", "call", "completion"}; --json prints a line a row: {"reward", "r_proc", "r_res", "fmt", "delta": [...]}.
+ExecVerify's white-box questions are those of a row's "questions", else those that its training prompt asks.
 A row whose program has no trace, or that could not be scored, has "reward": null and says why.
 """
 
@@ -13,11 +14,13 @@ import argparse
 import json
 import statistics
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from ct_tasks.contra.trace import Truth
 from ct_tasks.errors import ConfigError, DataError, TraceError
 from ct_tasks.execution.tracing import Call, trace_all
 from ct_tasks.options import SEGMENTATIONS
@@ -48,7 +51,7 @@ def main(args: argparse.Namespace) -> int:
     truths = trace_all([Call(r["program"], r["call"], r.get("entry")) for r in rows], segmentation=args.segmentation)
     usable = [i for i, t in enumerate(truths) if not isinstance(t, TraceError)]
     known = [t for t in truths if not isinstance(t, TraceError)]
-    asked = questions_for(known) if args.reward == "execverify" else None
+    asked = _asked([rows[i] for i in usable], known) if args.reward == "execverify" else None
     results = scorer.score(
         [text_of(rows[i]["completion"]) for i in usable], [json.dumps(t.to_json()) for t in known], asked
     )
@@ -73,6 +76,11 @@ def main(args: argparse.Namespace) -> int:
         if row["reward"] is None:
             print(f"row {i + 1}: {row['error'][:120]}", file=sys.stderr)
     return 0
+
+
+def _asked(rows: Sequence[dict[str, Any]], truths: Sequence[Truth]) -> list[Sequence[Mapping[str, Any]]]:
+    made = iter(questions_for([t for row, t in zip(rows, truths, strict=True) if "questions" not in row]))
+    return [row["questions"] if "questions" in row else next(made) for row in rows]
 
 
 def _read(path: Path) -> list[dict[str, Any]]:

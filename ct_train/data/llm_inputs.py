@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ct_train.data.inputs import Function, render
+from ct_train.data.calls import Function, render
 from ct_train.data.llm import Client, LlmSettings, Request, json_reply
 from ct_train.data.steps import Outcome
 

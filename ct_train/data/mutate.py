@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ct_tasks.contra.literals import LiteralError
-from ct_train.data.inputs import Function, render
+from ct_train.data.calls import Function, render
 from ct_train.data.steps import Outcome
 
 VERSION = 1

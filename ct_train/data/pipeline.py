@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,7 +37,8 @@ class InputSettings:
 @dataclass(frozen=True)
 class DataSettings:
     """Settings of ``python -m ct_train data``. ``rows``: a JSON lines file (plain or gzip), a path below ``CT_DATA_DIR``, or
-    ``hub:NAME`` for a dataset's train split. ``limit``: the first rows only."""
+    ``hub:NAME`` for a dataset's train split. ``limit``: the first rows only. ``compare``: other training sets for the
+    statistics, name to a file of JSON lines with ``program`` and ``call``."""
 
     out: str = ""
     rows: str = "hub:newfacade/LeetCodeDataset"
@@ -47,6 +48,7 @@ class DataSettings:
     inputs: InputSettings = field(default_factory=InputSettings)
     execute: ExecuteSettings = field(default_factory=ExecuteSettings)
     similarity: SimilaritySettings = field(default_factory=SimilaritySettings)
+    compare: Mapping[str, str] = field(default_factory=dict)
 
     def check(self) -> None:
         """Raises ``ConfigError`` for what no step could follow."""
@@ -75,7 +77,7 @@ def run(settings: DataSettings, steps: Sequence[str] = STEPS) -> Path:
         located(settings.similarity.model)  # a missing package is told before any step runs
     folder = Path(settings.out)
     folder.mkdir(parents=True, exist_ok=True)
-    rows = _rows(settings)
+    rows = _rows(settings) if {"static", "card"} & set(steps) else []
     raw = folder / "0_rows.jsonl"
 
     def write_rows() -> dict[str, str]:
@@ -100,7 +102,11 @@ def run(settings: DataSettings, steps: Sequence[str] = STEPS) -> Path:
                 split_step(folder, settings.seed)
             case "statistics":
                 statistics_step(
-                    folder, settings.execute.segmentation, settings.similarity.benchmarks, settings.execute.workers
+                    folder,
+                    settings.execute.segmentation,
+                    settings.similarity.benchmarks,
+                    settings.execute.workers,
+                    compare={name: Path(file) for name, file in settings.compare.items()},
                 )
             case "card":
                 write_card(folder, {"name": settings.rows, "rows": len(rows), "licence": "MIT"})

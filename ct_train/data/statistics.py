@@ -11,14 +11,14 @@ import ast
 import io
 import json
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from radon.visitors import ComplexityVisitor
 
 from ct_tasks.contra.program import normalise, segment
-from ct_tasks.errors import ConfigError, TraceError
+from ct_tasks.errors import ConfigError, DataError, TraceError
 from ct_tasks.execution.jobs import Job, Limits
 from ct_tasks.execution.pool import PythonPool
 from ct_train.data import programs
@@ -39,19 +39,31 @@ _LOOPS = (ast.For, ast.While, ast.comprehension)
 
 
 def statistics_step(
-    folder: Path, segmentation: str, benchmarks: Sequence[str], workers: int | None, calls: int = 15
+    folder: Path,
+    segmentation: str,
+    benchmarks: Sequence[str],
+    workers: int | None,
+    calls: int = 15,
+    compare: Mapping[str, Path] | None = None,
 ) -> None:
-    """``6_statistics.jsonl`` (a row a function), ``statistics.json``, ``statistics.md`` and ``statistics.png``."""
+    """``6_statistics.jsonl`` (a row a function), ``statistics.json``, ``statistics.md`` and ``statistics.png``.
+
+    ``compare``: other training sets, name to file. Raises ``DataError`` for a file that is not there or a row that does not
+    say its program and call.
+    """
+    others = {name: _others(name, path) for name, path in (compare or {}).items()}
     halves = {half: folder / f"{half}.jsonl" for half in ("sft", "grpo")}
     references = programs.load(benchmarks)
     key = {"rules": VERSION, "segmentation": segmentation, "benchmarks": list(benchmarks), "calls": calls}
-    step = Step(folder, "6_statistics", key, list(halves.values()), batch=40, note="functions")
+    key |= {"compare": list(others)} if others else {}
+    step = Step(folder, "6_statistics", key, [*halves.values(), *(compare or {}).values()], batch=40, note="functions")
     units: list[tuple[str, Reference]] = []
     for half, path in halves.items():
         for rows in grouped(read_rows(path)):
             first = rows[0]
             calls_of = tuple(row["call"] for row in rows)
             units.append((half, Reference(first["id"], first["program"], first["entry"], calls_of)))
+    units += [(name, r) for name, group in others.items() for r in group]
     units += [(name, r) for name, group in references.items() for r in group if r.calls]
     with PythonPool(workers) as pool:
         step.run(units, lambda batch: _measure(batch, segmentation, calls, pool))
@@ -63,6 +75,20 @@ def statistics_step(
         return {"statistics.json": text, "statistics.md": table(summary), "statistics.png": plot(rows)}
 
     whole(folder, "6_tables", {"rules": VERSION}, [step.output], make)
+
+
+def _others(name: str, path: Path) -> list[Reference]:
+    """Another training set's functions, each once, with its inputs."""
+    if name in ("all", "sft", "grpo", *programs.KNOWN):
+        raise ConfigError(f"compare: {name} is the name of a set that is there already; choose another")
+    if not path.is_file():
+        raise DataError(f"compare: no rows of {name} at {path}")
+    found: dict[tuple[str, str | None], list[str]] = {}
+    for number, row in enumerate(read_rows(path), 1):
+        if not {"program", "call"} <= row.keys():
+            raise DataError(f"{path}:{number} needs program and call; it has {sorted(row)[:12]}")
+        found.setdefault((row["program"], row.get("entry")), []).append(row["call"])
+    return [Reference(f"{name}:{n}", *place, tuple(calls)) for n, (place, calls) in enumerate(found.items())]
 
 
 def _measure(units: Sequence[tuple[str, Reference]], segmentation: str, calls: int, pool: PythonPool) -> Outcome:

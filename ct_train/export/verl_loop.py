@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -39,26 +40,38 @@ class _Group:
 
 
 _GROUPS: dict[str, _Group] = {}
+_DRAWN: Counter[tuple[int, ...]] = Counter()  # how often each prompt has been sampled in this worker
 
 
 class DbsAgentLoop(AgentLoopBase):  # type: ignore[misc]
-    """``group_size``, ``regular`` and the reward's switches come from ``agent_loop.yaml``; ``group_size`` is ``rollout.n``.
+    """``group_size`` (verl's ``rollout.n``), ``regular``, ``seed``, ``mask_truncated`` and the reward's switches come from
+    ``agent_loop.yaml``.
 
     Raises ``ConfigError`` when they do not, or when verl gives no ``session_id``.
     """
 
     def __init__(
-        self, *args: Any, group_size: int, regular: int, rcc: bool = True, ccw: bool = True, **kwargs: Any
+        self,
+        *args: Any,
+        group_size: int,
+        regular: int,
+        seed: int = 0,
+        mask_truncated: bool = False,
+        rcc: bool = True,
+        ccw: bool = True,
+        **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         self.group_size, self.regular = group_size, regular
+        self.seed, self.mask_truncated = seed, mask_truncated
         self.options = RewardOptions(rcc=rcc, ccw=ccw)
         if self.rollout_config.n != group_size:
             raise ConfigError(f"agent_loop.yaml says group_size {group_size}, verl says rollout.n {self.rollout_config.n}; "
                               "make them equal")
 
     async def run(self, sampling_params: dict[str, Any], **kwargs: Any) -> AgentLoopOutput:
-        """One session: its completion with token ids, log-probabilities and a mask of ones."""
+        """One session: its completion with token ids, log-probabilities and a mask of ones; of zeros for one that the
+        length limit cut, where ``mask_truncated`` says so."""
         if "uid" not in kwargs or "session_id" not in kwargs:
             raise ConfigError("Dynamic Beam Sampling needs uid and session_id, which verl's v1 trainer gives; "
                               "this trainer can send the sessions of one prompt to several workers")
@@ -79,7 +92,7 @@ class DbsAgentLoop(AgentLoopBase):  # type: ignore[misc]
         return AgentLoopOutput(
             prompt_ids=prompt,
             response_ids=list(trajectory.ids),
-            response_mask=[1] * len(trajectory.ids),
+            response_mask=[int(not (self.mask_truncated and trajectory.truncated))] * len(trajectory.ids),
             response_logprobs=list(trajectory.logprobs),
             num_turns=2,
             metrics=AgentLoopMetrics(),
@@ -94,6 +107,8 @@ class DbsAgentLoop(AgentLoopBase):  # type: ignore[misc]
         loop = asyncio.get_running_loop()
         request = uuid4().hex  # one id a group, so that all its requests meet the same engine and its prefix cache
         codec = Codec.of(self.tokenizer)
+        _DRAWN[tuple(prompt)] += 1
+        draw = random.Random(f"{self.seed} {_DRAWN[tuple(prompt)]} {list(prompt)}")
 
         async def one(prefix: Sequence[int], room: int, seed: int) -> Piece:
             output = await self.server_manager.generate(
@@ -118,7 +133,7 @@ class DbsAgentLoop(AgentLoopBase):  # type: ignore[misc]
 
         def group() -> list[Trajectory]:
             sampler = VllmSampler(generate, codec, max_tokens=self.rollout_config.response_length,
-                                  seed=random.getrandbits(20))  # fmt: skip
+                                  seed=draw.getrandbits(20))  # fmt: skip
             by_dbs = self.group_size - self.regular
             return mixed([prompt], self.regular, by_dbs, sampler, score)[0]
 

@@ -1,7 +1,8 @@
 """The GRPO configuration, and every check that can be made before a model loads.
 
-The paper's Tables 10 and 11 are lost. Defaults marked [ExecVerify] come from ExecVerify's published training script;
-the rest is the paper's text (group of 8 with 4 by DBS, three epochs, no KL, no entropy bonus).
+The paper's Tables 10 and 11 are lost. Defaults marked [ExecVerify] come from ExecVerify's published training script, those
+marked [ours] are this project's; the rest is the paper's text (group of 8 with 4 by DBS, three epochs, no KL, no entropy
+bonus, rewards normalised by the group's mean and standard deviation).
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ct_tasks.errors import ConfigError, UnknownNameError
-from ct_train import optim
+from ct_train import optim, prompts
+from ct_train.data import halves
 from ct_train.rewards import build
 
 ENGINES = ("transformers", "static", "vllm", "vllm_server")
+LOSSES = ("grpo", "dapo", "dr_grpo", "bnpo")
+SCALES = ("group", "batch", "none")
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,13 @@ class GrpoSettings:
     ``call`` (or ``truth``). ``chat: false`` continues plain text
     instead of answering a user turn. ``engine``: ``static`` is for small Llama models on a CPU. ``optimizer`` ``muon`` trains the
     layers' matrices with Muon. ``reward_options`` go to the reward (``alpha``, ``prm``, ``rcc``, ``orm``, ``ccw`` ...).
+
+    ``paradigm``: the format of prompt and reply (``ct_train.prompts.READS``); all but ``contra`` have no blocks, so no DBS.
+    ``halve``: train on half of the ``code`` or of the ``tests`` (Table 5). ``loss_type``: how the tokens' losses become one
+    (``grpo``: mean over each reply, then over replies; ``dapo``: mean over all tokens of an update; ``bnpo``: of a forward
+    pass; ``dr_grpo``: sum over ``max_response_tokens``). ``beta``: weight of the KL term. ``entropy``: weight of the entropy
+    bonus. ``scale_rewards``: whose standard deviation divides the advantage. ``clip_high``: the upper clip where it is not
+    ``clip``.
     """
 
     model: str = ""
@@ -45,6 +56,7 @@ class GrpoSettings:
     adapter: str = ""
     reward: str = "codethinker"
     reward_options: Mapping[str, Any] = field(default_factory=dict)
+    paradigm: str = "contra"
     segmentation: str = "statement"
     chat: bool = True
     group_size: int = 8
@@ -60,6 +72,13 @@ class GrpoSettings:
     max_steps: int = -1
     warmup_steps: int = 0
     clip: float = 0.2
+    clip_high: float | None = None
+    loss_type: str = "grpo"  # [ours]: the paper's equation is lost
+    beta: float = 0.0
+    entropy: float = 0.0
+    scale_rewards: str = "group"
+    weight_decay: float = 0.0  # [ours]
+    max_grad_norm: float = 1.0  # [ours]
     temperature: float = 1.0
     max_prompt_tokens: int = 2048  # [ExecVerify]
     max_response_tokens: int = 4096  # [ExecVerify]
@@ -68,6 +87,7 @@ class GrpoSettings:
     bf16: bool = True
     gradient_checkpointing: bool = True
     limit: int | None = None
+    halve: str = ""
     seed: int = 0
     save_steps: int = 50
     report_to: str = "tensorboard"
@@ -89,11 +109,19 @@ class GrpoSettings:
             raise UnknownNameError("engine", self.engine, ENGINES)
         optim.check(self.optimizer, self.schedule, lora=self.lora.r > 0 and not self.adapter)
         build(self.reward, self.reward_options)
+        prompts.check(self.paradigm, self.reward)
+        halves.check(self.halve)
+        self._check_loss()
         if self.group_size < 2:
             raise ConfigError(f"group_size {self.group_size}: the advantage is relative to a group, so at least 2")
         if not 0 <= self.regular <= self.group_size:
             raise ConfigError(
                 f"regular {self.regular} must be between 0 and group_size {self.group_size}; the rest is sampled by DBS"
+            )
+        if self.paradigm != "contra" and self.regular != self.group_size:
+            raise ConfigError(
+                f"DBS goes block by block, and replies in the format {self.paradigm} have no blocks; set regular to "
+                f"{self.group_size}, the whole group"
             )
         if self.prompts_per_rollout % self.prompts_per_update:
             raise ConfigError(
@@ -123,6 +151,17 @@ class GrpoSettings:
                 f"which cannot be resumed exactly; set save_steps to {_nearest(self.save_steps, every)}"
             )
         return Schedule(accumulation=update // per_pass, steps_per_generation=steps)
+
+    def _check_loss(self) -> None:
+        if self.loss_type not in LOSSES:
+            raise UnknownNameError("loss_type", self.loss_type, LOSSES)
+        if self.scale_rewards not in SCALES:
+            raise UnknownNameError("scale_rewards", self.scale_rewards, SCALES)
+        for name in ("beta", "weight_decay", "max_grad_norm"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise ConfigError(f"{name} {getattr(self, name)} must be 0 or more")
+        if self.clip_high is not None and self.clip_high <= 0:
+            raise ConfigError(f"clip_high {self.clip_high} must be greater than 0; leave it out to take clip")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 from ct_tasks.contra.trace import Truth
 from ct_tasks.errors import ConfigError, DataError, TraceError
 from ct_tasks.execution.tracing import Call, trace_all
+from ct_train import prompts
 from ct_train.rewards.whitebox import questions_for
 
 Row = dict[str, Any]
@@ -53,8 +54,9 @@ def with_truths(rows: Sequence[Row], *, segmentation: str = "statement", questio
     if not kept:
         raise DataError(f"no row has a trace; the first reason: {reasons[0]}")
     if questions:
-        asked = questions_for([Truth.from_json(json.loads(r["truth"])) for r in kept])
-        kept = [{**row, "questions": list(q)} for row, q in zip(kept, asked, strict=True)]
+        todo = [r for r in kept if "questions" not in r]  # a row that brings its own has asked them in its prompt
+        asked = iter(questions_for([Truth.from_json(json.loads(r["truth"])) for r in todo]) if todo else ())
+        kept = [row if "questions" in row else {**prompts.unasked(row), "questions": list(next(asked))} for row in kept]
     return kept
 
 
@@ -62,14 +64,26 @@ def _loaded(truth: Any) -> Any:
     return json.loads(truth) if isinstance(truth, str) else truth
 
 
-def with_prompts(rows: Sequence[Row], tokenizer: Any, prompt: Callable[[Truth], str], max_tokens: int) -> list[Row]:
+def with_prompts(
+    rows: Sequence[Row],
+    tokenizer: Any,
+    prompt: Callable[[Truth], str],
+    max_tokens: int,
+    paradigm: str = "contra",
+    segmentation: str = "statement",
+) -> list[Row]:
     """Rows with ``prompt``: a user message where the tokenizer has a chat template, else the text to continue.
 
-    A row that brings its own ``prompt`` keeps it. Prompts over ``max_tokens`` are dropped, and must not be all.
+    A row that brings its own ``prompt`` in this format keeps it (see ``prompts.kept``). ConTra's are made by ``prompt``, those
+    of other formats by ``ct_train.prompts``. Prompts over ``max_tokens`` are dropped, and must not be all.
     """
     kept = []
     for row in rows:
-        text = row.get("prompt") or prompt(Truth.from_json(_loaded(row["truth"])))
+        text = prompts.kept(row, paradigm)
+        if not text:
+            truth = Truth.from_json(_loaded(row["truth"]))
+            asked = row.get("questions") or ()
+            text = prompt(truth) if paradigm == "contra" else prompts.prompt(truth, paradigm, segmentation, asked)
         if isinstance(text, str) and getattr(tokenizer, "chat_template", None):
             text = [{"role": "user", "content": text}]
         if len(prompt_ids(tokenizer, text)) <= max_tokens:

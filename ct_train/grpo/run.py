@@ -10,6 +10,7 @@ from typing import Any
 
 from ct_tasks.contra.trace import Truth
 from ct_train.checkpoints import generated_before, last_checkpoint, refuse_mixed_folder, set_aside
+from ct_train.data.halves import halve
 from ct_train.grpo.checks import refuse_few_rows, refuse_split_engine, refuse_ties, refuse_without_template
 from ct_train.grpo.config import GrpoSettings
 from ct_train.grpo.data import load_rows, with_prompts, with_truths
@@ -27,7 +28,7 @@ def train(settings: GrpoSettings, prompt: Callable[[Truth], str], *, resume: boo
     """
     schedule = settings.check(int(os.environ.get("WORLD_SIZE", "1")))
     refuse_split_engine(settings)
-    rows = load_rows(settings.data, settings.limit)
+    rows = halve(load_rows(settings.data, settings.limit), settings.halve)
     scorer = BatchScorer(settings.reward, settings.reward_options)
     output = Path(settings.output_dir)
     checkpoint = last_checkpoint(output) if resume else None
@@ -50,7 +51,7 @@ def train(settings: GrpoSettings, prompt: Callable[[Truth], str], *, resume: boo
     if not settings.chat:
         tokenizer.chat_template = None
     set_pad(tokenizer)
-    rows = with_prompts(rows, tokenizer, prompt, settings.max_prompt_tokens)
+    rows = with_prompts(rows, tokenizer, prompt, settings.max_prompt_tokens, settings.paradigm, settings.segmentation)
     refuse_few_rows(len(rows), settings)
     kept = [{k: row.get(k) for k in COLUMNS if k in row or k == "id"} for row in rows]
     arguments = GRPOConfig(**trl_arguments(settings, schedule.accumulation, schedule.steps_per_generation))
@@ -65,7 +66,7 @@ def train(settings: GrpoSettings, prompt: Callable[[Truth], str], *, resume: boo
         train_dataset=Dataset.from_list(kept),
         processing_class=tokenizer,
         peft_config=None if settings.adapter else lora_config(settings.lora),
-        optimizers=(optim.build(model, settings.optimizer, settings.learning_rate), None),
+        optimizers=(optim.build(model, settings.optimizer, settings.learning_rate, settings.weight_decay), None),
         settings=settings,
         rollout_log=RolloutLog(output),
     )
@@ -104,11 +105,14 @@ def trl_arguments(settings: GrpoSettings, accumulation: int, steps_per_generatio
         "temperature": settings.temperature,
         "top_p": 1.0,
         "top_k": 0,
-        "beta": 0.0,  # no KL, neither in the loss nor in the reward
-        "entropy_coef": 0.0,
+        "beta": settings.beta,  # KL in the loss; trl has none in the reward
+        "entropy_coef": settings.entropy,
         "epsilon": settings.clip,
-        "loss_type": "grpo",
-        "scale_rewards": "group",
+        "epsilon_high": settings.clip_high,
+        "loss_type": settings.loss_type,
+        "scale_rewards": settings.scale_rewards,
+        "weight_decay": settings.weight_decay,
+        "max_grad_norm": settings.max_grad_norm,
         "mask_truncated_completions": False,  # the trainer masks by its own mark: a trace that ends is not truncated
         **precision(settings.bf16),
         "gradient_checkpointing": settings.gradient_checkpointing,

@@ -24,7 +24,7 @@ from ct_train.dbs import Trajectory, generated_tokens, mixed, worth
 from ct_train.grpo.config import GrpoSettings
 from ct_train.grpo.data import prompt_ids
 from ct_train.grpo.rollout_log import RolloutLog, group_figures
-from ct_train.grpo.trim import pieces
+from ct_train.grpo.trim import by_rows, pieces
 from ct_train.rewards import RewardResult
 from ct_train.rewards.batch import text_of
 from ct_train.rollouts.static_sampler import StaticSampler
@@ -71,7 +71,7 @@ class ContraGRPOTrainer(GRPOTrainer):  # type: ignore[misc]
 
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Any:
         """On a CPU with a small model padding is the cost; each piece's mean over its rows is weighted by its share."""
-        if self.settings.engine != "static":
+        if self.settings.engine != "static" or not by_rows(self.settings.loss_type, self.settings.entropy):
             return super()._compute_loss(model, inputs)
         losses = [share * super(ContraGRPOTrainer, self)._compute_loss(model, piece) for share, piece in pieces(inputs)]
         return torch.stack(losses).sum()

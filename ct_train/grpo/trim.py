@@ -13,6 +13,12 @@ import torch
 ROWS = 64  # rows a piece: enough for efficient products, few enough to be alike
 
 
+def by_rows(loss_type: str, entropy: float) -> bool:
+    """Whether a batch's loss is the mean over its rows, so that pieces weighted by their rows make the same loss: not where
+    tokens are counted over all rows together, as ``dapo``, ``bnpo`` and the entropy bonus do."""
+    return loss_type in ("grpo", "dr_grpo") and entropy == 0
+
+
 def pieces(inputs: dict[str, Any], rows: int = ROWS) -> list[tuple[float, dict[str, Any]]]:
     """(share of the rows, inputs) of each piece. Prompts are padded on the left, completions on the right; a tensor with as
     many columns as the completions is cut like them."""

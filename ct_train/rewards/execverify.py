@@ -1,8 +1,10 @@
 """ExecVerify's white-box reward (2603.11226; its reward is gated on the outcome, the reverse of CodeThinker).
 
 A wrong assertion earns 0; else 2 · (0.5 + 0.5 · share of white-box answers right); a wrong number of answers earns 1. In
-its own format the reply lists one answer a line. On a ConTra rollout the same state questions are read off its LOCALS,
-one (block, variable) a question, each judged on its own: that is the multi-objective reading of the paper's appendix E.
+its own format the reply lists one answer a line, to the questions that its training prompt asks (``ct_train.prompts``);
+where the program cannot be followed none is asked, and the assertion is all there is to get right. On a ConTra rollout the
+same state questions are read off its LOCALS, one (block, variable) a question, each judged on its own: that is the
+multi-objective reading of the paper's appendix E.
 
 Two faults of the published code are not copied: an assertion that compares a call with itself is not an answer, and a
 value is compared as a typed value, never as a cut repr.
@@ -65,8 +67,10 @@ def state_questions(truth: Truth, count: int, seed: int) -> list[tuple[int, str]
 
 def _share_of_answers(answers: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> float:
     """Share of the white-box answers that are right; the first line is the assertion. A wrong number of lines counts 0."""
-    if not questions or len(answers) != len(questions) + 1:
+    if len(answers) != len(questions) + 1:
         return 0.0
+    if not questions:
+        return 1.0
     return sum(_answers(answer, q) for answer, q in zip(answers[1:], questions, strict=True)) / len(questions)
 
 

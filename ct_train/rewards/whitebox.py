@@ -2,12 +2,12 @@
 
 ``questions_hook`` EXECUTES the program and belongs into a sandboxed child; ``questions_for`` sends it there. At most
 five questions about the next line (its source text, or -1) and five about a variable's value and type after a line
-(``value; type``, or Nil), as ExecVerify asks them.
+(``value; type``, or Nil), as ExecVerify asks them. No question is asked whose right answers are not all known: none about a
+run of more than ``MAX_EVENTS`` lines, and none about a value that is written as another type than it has (a deque as a list).
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import random
 import sys
@@ -22,6 +22,7 @@ from ct_tasks.errors import HarnessError
 from ct_tasks.execution.jobs import Job, Limits, Result
 
 MAX_EVENTS = 2_000
+_OTHER = ""  # stands for a value whose literal has another type; no literal is empty
 
 
 def questions_for(
@@ -45,10 +46,20 @@ def questions_for(
     return found
 
 
+def answer(question: Mapping[str, Any]) -> str:
+    """A right answer to a question, as a reply writes it."""
+    text = str(question["accepted"][0])
+    if question["kind"] == "next_line" or text == "Nil":
+        return text
+    return f"{text}; {type(literals.parse(text)).__name__}"
+
+
 def questions_hook(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Follow ``payload`` (a ``Truth`` as JSON, plus ``seed``) line by line and ask about it."""
     truth = Truth.from_json(payload)
     steps = _follow(truth)
+    if len(steps) >= MAX_EVENTS:
+        return []
     program, draw = truth.program, random.Random(f"{payload['seed']}\x00{truth.program.source}\x00{truth.call}")
     following: dict[int, list[str]] = {}
     values: dict[tuple[int, str], list[str]] = {}
@@ -63,7 +74,8 @@ def questions_hook(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
     for line in sorted(draw.sample(sorted(following), min(5, len(following)))):
         question = f"what line is executed immediately after line {line} ({program.lines[line].strip()})?"
         asked.append({"kind": "next_line", "question": question, "accepted": list(dict.fromkeys(following[line]))})
-    for line, name in sorted(draw.sample(sorted(values), min(5, len(values)))):
+    known = sorted(place for place, texts in values.items() if _OTHER not in texts)
+    for line, name in sorted(draw.sample(known, min(5, len(known)))):
         question = (
             f"what are the value and type of {name} after line {line} ({program.lines[line].strip()}) is executed?"
         )
@@ -85,10 +97,12 @@ def _follow(truth: Truth) -> list[tuple[int, dict[str, str]]]:
         for name, value in frame.f_locals.items():
             if type(name) is not str or name.startswith("."):
                 continue
-            with contextlib.suppress(literals.LiteralError):  # a value too large to write is not asked about
+            try:
                 plain = literals.plain(value, budget=literals.MAX_TEXT)
                 if plain is not literals.OMIT:
-                    found[name] = literals.dump(plain)
+                    found[name] = literals.dump(plain) if type(plain) is type(value) else _OTHER
+            except literals.LiteralError:  # too large to be asked about
+                found[name] = _OTHER
         return found
 
     def on_event(frame: FrameType, event: str, arg: object) -> Any:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from ct_tasks.errors import ConfigError
 from ct_train import optim
+from ct_train.data import halves
 from ct_train.grpo.config import LoraSettings
 
 
@@ -19,8 +20,9 @@ class SftSettings:
     ``data`` and ``eval_data``: JSON lines with ``completion`` and either ``prompt`` or ``program`` and ``call`` (see
     ``sft.data``). ``batch_size`` rows make a forward pass on each process, ``accumulation`` passes an optimiser step; with
     ``packing`` a row is ``max_tokens`` tokens of whole samples. ``chat: false`` continues plain text, without a template.
-    ``lora.r: 0`` trains every weight. ``probe`` held-out rows are answered at each evaluation (``probe_tokens`` at most
-    each), and fmt, RCS and exact answers are logged. The newest ``keep_checkpoints`` checkpoints stay. ``merge`` writes the
+    ``lora.r: 0`` trains every weight. ``halve``: learn from half of the ``code`` or of the ``tests`` (Table 5). ``probe``
+    held-out rows are answered at each evaluation (``probe_tokens`` at most each), and fmt, RCS and exact answers are logged.
+    The newest ``keep_checkpoints`` checkpoints stay. ``merge`` writes the
     adapter merged into the model as well.
     """
 
@@ -45,6 +47,7 @@ class SftSettings:
     bf16: bool = True
     gradient_checkpointing: bool = True
     limit: int | None = None
+    halve: str = ""
     eval_limit: int | None = 256
     eval_steps: int = 100
     probe: int = 0
@@ -61,6 +64,7 @@ class SftSettings:
             if not getattr(self, name):
                 raise ConfigError(f"sft needs {name}: set it in the config or with {name}=...")
         optim.check(self.optimizer, self.schedule, lora=self.lora.r > 0)
+        halves.check(self.halve)
         for name in ("batch_size", "accumulation", "max_tokens", "keep_checkpoints"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} {getattr(self, name)} must be at least 1")

@@ -10,6 +10,7 @@ from typing import Any
 from ct_tasks.contra.trace import Truth
 from ct_tasks.errors import ConfigError, DataError
 from ct_train.checkpoints import last_checkpoint, refuse_mixed_folder, set_aside
+from ct_train.data.halves import halve
 from ct_train.grpo.checks import refuse_without_template
 from ct_train.grpo.data import prompt_ids
 from ct_train.models import load_model, load_tokenizer, lora_config, precision, set_pad, split_by
@@ -23,7 +24,7 @@ def train(settings: SftSettings, prompt: Callable[[Truth], str], *, resume: bool
     Raises ``ConfigError`` or ``DataError`` before the model loads for everything that can be known then.
     """
     settings.check()
-    rows = load_rows(settings.data, settings.limit)
+    rows = halve(load_rows(settings.data, settings.limit), settings.halve)
     held_out = load_rows(settings.eval_data, settings.eval_limit) if settings.eval_data else []
     output = Path(settings.output_dir)
     if settings.probe and (how := split_by()):

@@ -14,24 +14,14 @@ from ct_tasks import paradigms
 from ct_tasks.contra import literals
 from ct_tasks.contra.trace import Truth
 from ct_tasks.paradigms import codeio
-from ct_tasks.paradigms.base import Found, Layout, Problem
+from ct_tasks.paradigms.base import Found, Problem
 from ct_tasks.paradigms.tags import Tagged
 from ct_train.data.steps import Row
+from ct_train.prompts import problem_of, prompt
 from ct_train.synth import narrate
 from ct_train.synth.record import Record
 
 BASELINES = ("vanilla", "codereasoner", "semcoder", "codeio")
-
-
-def problem_of(truth: Truth) -> Problem:
-    """The question that evaluation would ask."""
-    program = truth.program
-    return Problem(program.runnable.rstrip("\n"), program.entry, truth.call, literals.dump(truth.returned))
-
-
-def prompt(name: str, truth: Truth, segmentation: str) -> str:
-    """The zero-shot user turn of the paradigm."""
-    return paradigms.get(name).prompt(problem_of(truth), Layout(shots=0, chat=True, segmentation=segmentation))
 
 
 def row(name: str, sample: Row, truth: Truth, completion: str, segmentation: str, **facts: object) -> Row:
@@ -40,7 +30,7 @@ def row(name: str, sample: Row, truth: Truth, completion: str, segmentation: str
         "id": sample["id"],
         "sample": sample["sample"],
         "paradigm": name,
-        "prompt": prompt(name, truth, segmentation),
+        "prompt": prompt(truth, name, segmentation),
         "completion": completion,
         "program": sample["program"],
         "entry": sample["entry"],

@@ -51,6 +51,21 @@ def test_rows_of_ablation_alpha_and_group_size():
     assert [name for name, *_ in table("8").rows] == ["m · group=4", "m · group=16"]
 
 
+def test_half_of_the_data_beside_all_of_it():
+    halves = [*TABLE, *(row(stage, task, value) for stage, value in (("half=tests", 0.70), ("half=code", 0.72)) for task in MAIN)]
+    found = next(f for f in shapes.filled(halves) if f.shape.number == "5")
+    assert [name for name, *_ in found.rows] == ["m · grpo", "m · half=code", "m · half=tests"]
+    assert found.rows[1][1] == pytest.approx([72, 72, 72, 72])
+    assert [name for name, *_ in next(f for f in shapes.filled(halves) if f.shape.number == "2").rows] == ["m · grpo", "m · w/o DBS"]
+
+
+def test_each_part_of_reval_is_a_column():
+    probes = [row("base", f"ct_reval_{part}", 0.1 * n) for n, part in enumerate(("co", "c", "p", "s"), 1)]
+    found = shapes.fill(table("4").shape, [*TABLE, *probes])
+    assert found.columns == ["REval-CO", "REval-C", "REval-P", "REval-S", "GSM8K"]
+    assert found.rows[0][1][:4] == pytest.approx([10, 20, 30, 40])
+
+
 def test_other_domains_and_languages():
     assert table("4").columns == ["GSM8K"]  # CRUXEval-X is there only with the paper's 17 languages or more
     more = shapes.fill(table("4").shape, [*TABLE, row("base", "cruxeval_x (17 languages)", 0.2)])

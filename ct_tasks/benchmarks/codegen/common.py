@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from ct_tasks.benchmarks.base import Answer, Benchmark, Domain, Generation, Item
@@ -36,30 +37,44 @@ class CodeBenchmark(Benchmark):
         """The name that a program has to define."""
         return str(item.data["entry_point"])
 
-    def program(self, answer: Answer) -> Program:
-        """The program in a reply; an extracted text is the program itself."""
+    def program(self, answer: Answer, *, flexible: bool = False) -> Program:
+        """The program in a reply, by the strict or the flexible reading; an extracted text is the program itself."""
         if answer.extracted:
             return Program(answer.text if answer.text.strip() else None)
         return find_program(answer.text, self.entry(answer.item), prompt=str(answer.item.data.get("head", "")),
-                            truncated=answer.truncated)
+                            truncated=answer.truncated, thinking=answer.thinking, flexible=flexible)
 
     @abstractmethod
     def judge(self, items: Sequence[Item], programs: Sequence[str], options: TaskOptions) -> list[Score]:
         """Run the programs and judge them, in order."""
 
     def score(self, answers: Sequence[Answer], options: TaskOptions) -> list[Score]:
-        programs = [self.program(answer) for answer in answers]
-        asked = [i for i, p in enumerate(programs) if p.source is not None]
-        judged = dict(zip(asked, self.judge([answers[i].item for i in asked],
-                                            [programs[i].source or "" for i in asked], options), strict=True))
-        if answers and not asked and len(answers) > 4:
+        """Both readings of each reply; a program that both read, or that occurs twice for an item, runs once."""
+        readings = []
+        for answer in answers:
+            strict = self.program(answer)  # the flexible reading adds to it, and never replaces it
+            readings.append((strict, self.program(answer, flexible=True) if strict.source is None else strict))
+        asked = {(answer.item.id, p.source): answer.item for answer, pair in zip(answers, readings, strict=True)
+                 for p in pair if p.source is not None}
+        judged: dict[tuple[str, str | None], Score] = dict(zip(asked, self.judge(list(asked.values()), [source or "" for _, source in asked], options), strict=True))
+        if not asked and len(answers) > 4:
             log.warning("%s: none of %d replies holds a program that defines the entry point; do prompt, chat template and "
                         "stop strings fit this model?", self.name, len(answers))
-        return [judged[i] if i in judged else
-                Score("truncated" if programs[i].truncated or answer.truncated else "no_answer", None, False,
-                      "the reply ends before its program" if programs[i].truncated or answer.truncated
-                      else f"no code that defines {self.entry(answer.item)}")
-                for i, answer in enumerate(answers)]
+        scores = []
+        for answer, (strict, flexible) in zip(answers, readings, strict=True):
+            one, other = (self._verdict_of(answer, program, judged.get((answer.item.id, program.source)))
+                          for program in (strict, flexible))
+            scores.append(replace(one, status_flexible=other.status, answer_flexible=other.answer))
+        return scores
+
+    def _verdict_of(self, answer: Answer, program: Program, judged: Score | None) -> Score:
+        if judged is None:
+            words = {"truncated": "the reply was cut before its program", "unclosed": "the thinking part never ends",
+                     "unreadable": f"there is code, but none that defines {self.entry(answer.item)}"}
+            return Score(program.missing, None, False, words.get(program.missing, "the reply holds no code"))
+        if program.cut and judged.status == "wrong":
+            return replace(judged, status="truncated", reason=f"the reply was cut inside its program: {judged.reason}")
+        return judged
 
     def hostile(self, item: Item, options: TaskOptions) -> Mapping[str, str]:
         entry = self.entry(item)

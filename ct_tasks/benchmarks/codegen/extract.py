@@ -1,198 +1,258 @@
-"""The program in a reply: the block that defines the entry point, its definitions only.
+"""The program in a reply: chosen among its pieces of code by what a piece is, not by where it stands.
 
-Replies come as chat (prose with fenced blocks), as a continuation of the prompt (base models), or as plain code. A fence's
-language tag counts only when a newline follows it, a fence without its partner ends or begins a block, and what follows
-the definitions (example calls, prints, asserts, a ``__main__`` part) is left out, because it is not what is asked for.
+A piece that defines the entry point goes before one that only shows its head (``pass``, ``...``), and that before one that
+imports it; a script that reads and prints goes before examples of its use and before sample data. Among pieces of one kind
+the last word counts, except that an excerpt of an earlier piece is only an explanation of it. What the chosen piece needs
+and another one has (helpers, imports, constants) is brought along, from the prompt's own code too; actions of a function
+problem (example calls, prints, asserts, a ``__main__`` part) are left out unless the definitions need them.
+
+Strict reading: fenced blocks, plain code, a continuation of the prompt. ``flexible`` adds what a careful person also
+reads where there is nothing of that: an interactive session, code in backticks, a method without its class.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-import textwrap
-import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
+from ct_tasks.benchmarks.codegen.blocks import Block, fenced, inline, plain_runs, transcript
+from ct_tasks.benchmarks.codegen.source import (
+    Code,
+    completed,
+    definition,
+    is_elided,
+    is_stub,
+    kept,
+    mentions,
+    readable,
+)
 from ct_tasks.benchmarks.math.extract import after_thinking
+from ct_tasks.score import Status
 
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*(.*)$")
-_TAG = re.compile(r"[A-Za-z0-9_+#.{}=-]*")
-_START = re.compile(r"^(?:from\s+\S+\s+import\b|import\s+\w|def\s+\w|async\s+def\s+\w|class\s+\w|@\w)", re.MULTILINE)
+MAX_CODE: Final = 500_000  # characters of code that are looked at, from the end of a reply
+MAX_PIECES: Final = 50  # pieces of each kind, likewise
+_READS: Final = frozenset(("input", "stdin", "open", "fileinput", "read", "raw_input"))
+_CODE_LINE: Final = re.compile(r"^\s*(?:import|from|def|class|print|for|while|if)\b", re.MULTILINE)
+_PRINTS: Final = frozenset(("print", "stdout", "write", "writelines"))
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """``source`` is ``None`` when the reply holds no program, or (``truncated``) ends before there could be one."""
+    """``source`` is ``None`` where the reply holds no program; ``missing`` then says what is there instead. ``cut``: the
+    program ends where a reply ends that the length limit is known to have cut."""
 
     source: str | None
-    truncated: bool = False
+    missing: Status = "no_answer"
+    cut: bool = False
 
 
-def blocks(text: str) -> list[str]:
-    """Contents of the fenced blocks. Text before an unmatched closing fence is a block, as is text after an opening one."""
-    lines = text.split("\n")
-    marks = [i for i, line in enumerate(lines) if _FENCE.match(line)]
-    found: list[str] = []
-    current: list[str] | None = None
-    for i, line in enumerate(lines):
-        match = _FENCE.match(line)
-        inline_end = re.search(r"^(.*\S)[ \t]*`{3,}[ \t]*$", line) if match is None and current is not None else None
-        if inline_end and current is not None:  # code and closing fence on one line
-            found.append("\n".join([*current, inline_end.group(1)]))
-            current = None
-        elif match is None:
-            if current is not None:
-                current.append(line)
-        elif current is not None:
-            found.append("\n".join(current))
-            current = None
-        elif i == marks[0] and not match.group(2) and _looks_like_code("\n".join(lines[:i])) and len(marks) % 2:
-            found.append("\n".join(lines[:i]))  # the prompt opened the fence, the reply closes it
-        else:
-            rest = match.group(2)
-            if rest.rstrip().endswith(match.group(1)):  # opened and closed on one line
-                found.append(rest.rstrip().removesuffix(match.group(1)))
-                continue
-            tagged = _TAG.fullmatch(rest.strip()) is not None or rest.strip().split(" ")[0].lower() in ("python", "py")
-            current = [] if tagged else [rest]
-    if current is not None:
-        found.append("\n".join(current))
-    return found
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A candidate: what it is (the higher, the better), its text, and whether something ends it."""
+
+    rank: int
+    source: Code
+    closed: bool
 
 
-def _looks_like_code(text: str) -> bool:
-    return bool(_START.search(text)) or text[:1] in (" ", "\t")
-
-
-def tree_of(source: str) -> ast.Module:
-    """``ast.parse`` without the warnings about odd escapes, which say nothing to a user about a benchmark's text."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(source)
-
-
-def parses(source: str) -> ast.Module | None:
-    """The syntax tree, or ``None``."""
-    try:
-        return tree_of(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
-def defines(source: str, entry: str) -> bool:
-    """Whether the source defines the name at its top level (by text where it does not parse)."""
-    tree = parses(source)
-    if tree is None:
-        return re.search(rf"^(?:async\s+)?(?:def|class)\s+{re.escape(entry)}\b|^{re.escape(entry)}\s*=", source, re.MULTILINE) is not None
-    return any(entry in _bound(node) for node in tree.body)
-
-
-def _bound(node: ast.stmt) -> set[str]:
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return {node.name}
-    if isinstance(node, ast.Assign):
-        return {n.id for target in node.targets for n in ast.walk(target) if isinstance(n, ast.Name)}
-    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-        return {node.target.id}
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return {(alias.asname or alias.name).split(".")[0] for alias in node.names}
-    return set()
-
-
-def longest_program(source: str, entry: str) -> str:
-    """The longest run of leading lines that parses and defines the entry point; the source itself if none does."""
-    if parses(source) is not None:
-        return source
-    lines = source.split("\n")
-    # A syntax error names its line; what parses ends before it, at most a statement earlier.
-    for end in range(len(lines) - 1, 0, -1):
-        if (lines[end].strip() and not lines[end][:1].isspace()) or end == len(lines) - 1:
-            head = "\n".join(lines[:end])
-            if parses(head) is not None:
-                return head if defines(head, entry) else source
-    return source
-
-
-def definitions(source: str, entry: str) -> str:
-    """The source without its top-level actions: imports, definitions and the constants they use stay."""
-    tree = parses(source)
-    if tree is None:
-        return source
-    lines = source.split("\n")
-    for node in reversed(tree.body):
-        if not _keeps(node, entry):
-            first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))]) - 1
-            alone = not lines[first][: node.col_offset].strip() and not lines[(node.end_lineno or node.lineno) - 1][
-                node.end_col_offset:].strip(" \t;")
-            if alone:
-                del lines[first:node.end_lineno]
-    return "\n".join(lines)
-
-
-def _keeps(node: ast.stmt, entry: str) -> bool:
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)):
-        return True
-    calls = {n.func.id for n in ast.walk(node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
-    if calls & {entry, "print", "input", "check"} or isinstance(node, ast.Assert):
-        return False
-    if isinstance(node, ast.Expr):
-        return "setrecursionlimit" in ast.dump(node) or isinstance(node.value, ast.Constant)
-    return not (isinstance(node, ast.If) and "__main__" in ast.dump(node.test))
-
-
-def find_program(text: str, entry: str, *, prompt: str = "", truncated: bool | None = None) -> Program:
-    """The program that defines ``entry`` in a reply.
+def find_program(text: str, entry: str, *, prompt: str = "", truncated: bool | None = None, thinking: bool = False,
+                 flexible: bool = False) -> Program:
+    """The program that defines ``entry`` (``f`` or ``Class.method``) in a reply.
 
     ``prompt`` is the code that a base model continues (HumanEval's function head): a reply that does not define the entry
     point is taken as its continuation where that parses.
     """
-    reply = after_thinking(text)
+    reply = after_thinking(text.replace("\r\n", "\n"), thinking=thinking)
     if reply is None:
-        return Program(None, truncated=True)
-    fenced = blocks(reply)
-    for block in reversed(fenced):
-        body = textwrap.dedent(block) if not defines(block, entry) else block
-        if defines(body, entry):
-            return Program(definitions(longest_program(body, entry), entry))
-    if prompt:
-        for body in (*reversed(fenced), reply):
-            for variant in dict.fromkeys((body, "    " + body.lstrip() if body.lstrip()[:1] not in ("#", "") else body)):
-                whole = prompt + ("" if prompt.endswith("\n") or variant.startswith("\n") else "\n") + variant.rstrip() + "\n"
-                if not variant.strip() or not (variant[:1] in (" ", "\t", "\n") or variant.lstrip()[:1] in (" ", "\t")):
-                    continue
-                source = longest_program(whole, entry)
-                tree = parses(source)
-                if tree is not None and len(source) > len(prompt.rstrip()) and _has_body(tree, entry):
-                    return Program(definitions(source, entry))
-    if not fenced or defines(reply, entry):
-        start = _START.search(reply)
-        if start and defines(reply[start.start():], entry):
-            return Program(definitions(longest_program(reply[start.start():], entry), entry))
-    return Program(None, truncated=bool(truncated))
+        return Program(None, "truncated" if truncated else "unclosed")
+    blocks, outside = fenced(reply)
+    blocks = _latest(blocks)
+    pieces = [_function(block, entry) for block in blocks]
+    best = _last_of(pieces, 2)
+    if best is None and prompt and (whole := _continued(prompt, [b.text for b in blocks[:-10:-1]], reply, entry)):
+        return Program(_made(whole, entry, pieces, prompt), cut=bool(truncated) and _at_end(whole, entry))
+    if best is None:
+        runs = _latest(plain_runs(outside))
+        pieces += [_function(run, entry) for run in runs]
+        best = _last_of(pieces, 0)
+    if best is None and flexible:
+        typed = [Block(t) for t in (*(transcript(b.text) for b in blocks), transcript(outside)) if t]
+        pieces += [_function(block, entry) for block in (*_latest(inline(outside)), *typed)]
+        best = _last_of(pieces, 2) or _without_class(pieces, entry)
+    if best is None:
+        return Program(None, _missing(blocks, pieces, truncated))
+    cut = bool(truncated) and not best.closed and _at_end(best.source, entry)
+    return Program(_made(best.source, entry, pieces, prompt), cut=cut)
 
 
-def _has_body(tree: ast.Module, entry: str) -> bool:
-    """Whether the entry function does anything beyond its docstring: the prompt alone is no program."""
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and node.name == entry:
-            body = node.body
-            if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-                body = body[1:]
-            return bool(body)
-    return False
-
-
-def find_script(text: str, *, truncated: bool | None = None) -> Program:
-    """A whole script (standard input to standard output): the last fenced block, else the reply from its first code line."""
-    reply = after_thinking(text)
+def find_script(text: str, *, truncated: bool | None = None, thinking: bool = False, flexible: bool = False) -> Program:
+    """A whole script, from standard input to standard output."""
+    reply = after_thinking(text.replace("\r\n", "\n"), thinking=thinking)
     if reply is None:
-        return Program(None, truncated=True)
-    fenced = [block for block in blocks(reply) if block.strip()]
-    if fenced:
-        parsing = [block for block in fenced if parses(block) is not None]
-        return Program((parsing or fenced)[-1])
-    start = re.search(r"^(?:from\s+\S+\s+import\b|import\s+\w|def\s+\w|class\s+\w|@\w|[A-Za-z_][\w, ]*\s*=|print\s*\(|for\s|while\s|if\s)",
-                      reply, re.MULTILINE)
-    if start is None or parses(reply[start.start():]) is None:
-        return Program(None, truncated=bool(truncated))
-    return Program(reply[start.start():])
+        return Program(None, "truncated" if truncated else "unclosed")
+    blocks, outside = fenced(reply)
+    blocks = _latest(blocks)
+    groups: list[list[Block]] = [blocks, _latest(plain_runs(outside))]
+    if flexible:
+        groups.append([*_latest(inline(outside)), *(Block(t) for t in (*(transcript(b.text) for b in blocks), transcript(outside)) if t)])
+    seen: list[_Piece] = []
+    best = None
+    for n, group in enumerate(groups):
+        sources = [readable(block.text) for block in group]
+        seen += [_script(block, source, [p.source for p in seen] + [s for s in sources if s is not source])
+                 for block, source in zip(group, sources, strict=True)]
+        best = _last_of(seen, 3) or (_last_of(seen, 1) if n or group else None)
+        if best is not None:
+            break
+    if best is None:
+        return Program(None, _missing(blocks, seen, truncated))
+    return Program(completed(best.source, [p.source for p in seen if p is not best]), cut=bool(truncated) and not best.closed)
+
+
+def _latest(blocks: Sequence[Block]) -> list[Block]:
+    """The blocks at the end of a reply: at most ``MAX_PIECES`` of ``MAX_CODE`` characters together, but at least one."""
+    kept_blocks: list[Block] = []
+    room = MAX_CODE
+    for block in reversed(blocks):
+        room -= len(block.text)
+        if (room < 0 and kept_blocks) or len(kept_blocks) == MAX_PIECES:
+            break
+        if block.text.strip():
+            kept_blocks.append(block)
+    return kept_blocks[::-1]
+
+
+def _function(block: Block, entry: str) -> _Piece:
+    """3: it defines the entry point. 2: it would, but does not parse. 1: a head without its body, or with parts left out.
+    0: it imports it. -1: neither."""
+    source = readable(block.text, entry)
+    if source.tree is None:
+        words = mentions(block.text, entry) and block.python
+        return _Piece(2 if words else -1, source, block.closed)
+    found = definition(source, entry)
+    if found is None or (isinstance(found, ast.ClassDef) and not found.body):
+        return _Piece(-1, source, block.closed)
+    if isinstance(found, (ast.Import, ast.ImportFrom)):
+        return _Piece(0, source, block.closed)
+    return _Piece(1 if is_stub(found) or is_elided(source, found) else 3, source, block.closed)
+
+
+def _script(block: Block, source: Code, others: Sequence[Code]) -> _Piece:
+    """5: it reads and prints. 4: it prints. 3: other code with both. 2: other code. 1: code that does not parse. 0: data."""
+    if source.tree is None:
+        return _Piece(int(block.python and (bool(block.tag) or _CODE_LINE.search(block.text) is not None)), source, block.closed)
+    if all(_is_data(s.node) for s in source.statements):
+        return _Piece(0, source, block.closed)
+    whole = Code(completed(source, others)) if source.missing else source
+    words = _words(whole)
+    doing = whole.bound | _PRINTS | _READS
+    acts = any(s.needs & doing for s in source.statements if not s.defines and not _is_data(s.node))
+    reads, prints = bool(words & _READS) and "StringIO" not in words, bool(words & _PRINTS)
+    if whole.missing and not any(_stars(s.node) for s in whole.statements):
+        rank = 2
+    elif acts and prints:
+        rank = 5 if reads else 4
+    else:
+        rank = 3 if reads and prints else 2
+    return _Piece(rank, source, block.closed)
+
+
+def _is_data(node: ast.stmt) -> bool:
+    """``42``, ``Yes``, ``1, 2``, ``[1, 2]``, ``n: 3``: what sample data looks like when it happens to parse."""
+    if isinstance(node, ast.AnnAssign):
+        return node.value is None
+    return isinstance(node, ast.Expr) and not any(isinstance(n, (ast.Call, ast.Await, ast.Yield, ast.comprehension)) for n in ast.walk(node))
+
+
+def _stars(node: ast.stmt) -> bool:
+    return isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names)
+
+
+def _words(source: Code) -> set[str]:
+    """The names and attributes that a piece uses."""
+    if source.tree is None:
+        return set()
+    return {n.id if isinstance(n, ast.Name) else n.attr for n in ast.walk(source.tree) if isinstance(n, (ast.Name, ast.Attribute))} | {
+        alias.name for n in ast.walk(source.tree) if isinstance(n, (ast.Import, ast.ImportFrom)) for alias in n.names}
+
+
+def _last_of(pieces: Sequence[_Piece], least: int) -> _Piece | None:
+    """The last piece of the best kind, unless it is an excerpt of an earlier one of that kind: then that one."""
+    rank = max((piece.rank for piece in pieces), default=-1)
+    if rank < least:
+        return None
+    best = [piece for piece in pieces if piece.rank == rank]
+    last, code = best[-1], _code_lines(best[-1].source)
+    for piece in best[-2::-1]:
+        other = _code_lines(piece.source)
+        if len(other) > len(code) and f"\n{code}\n" in f"\n{other}\n":
+            last, code = piece, other
+    return last
+
+
+def _code_lines(source: Code) -> str:
+    """The lines that are neither blank nor comments, unindented."""
+    stripped = (line.partition("  #")[0].strip() for line in source.lines)
+    return "\n".join(line for line in stripped if line and not line.startswith("#"))
+
+
+def _made(source: Code, entry: str, pieces: Sequence[_Piece], prompt: str) -> str:
+    """The program of a chosen piece: its definitions, and what they lack from other pieces and from the prompt."""
+    if source.tree is None:
+        return source.text
+    others = [readable(prompt)] if prompt else []
+    others += [p.source for p in pieces if p.source is not source and p.source.tree is not None]
+    return completed(Code(kept(source, entry)), others)
+
+
+def _at_end(source: Code, entry: str) -> bool:
+    """Whether nothing stands below the definition of the entry point, so that it may be unfinished."""
+    found = definition(source, entry)
+    end = getattr(found, "end_lineno", None) or 0
+    return not any(line.strip() and not line[:1].isspace() for line in (*source.lines[end:], *source.dropped))
+
+
+def _continued(prompt: str, blocks: Sequence[str], reply: str, entry: str) -> Code | None:
+    """The prompt with the first of these texts that continues it as a function's body."""
+    for body in (*blocks, reply):
+        head = body.lstrip()[:1]
+        if not head or len(body) > MAX_CODE:
+            continue
+        for variant in dict.fromkeys((body, "    " + body.lstrip() if head != "#" else body)):
+            if variant[:1] not in (" ", "\t", "\n") or (variant[:1] == "\n" and variant.lstrip("\n")[:1] not in (" ", "\t")):
+                continue
+            source = readable(prompt + ("" if prompt.endswith("\n") or variant.startswith("\n") else "\n") + variant.rstrip() + "\n", entry)
+            found = definition(source, entry)
+            if found is not None and source.tree is not None and len(source.text) > len(prompt.rstrip()) and not is_stub(found):
+                return source
+    return None
+
+
+def _without_class(pieces: Sequence[_Piece], entry: str) -> _Piece | None:
+    """A method that stands outside of its class, or a plain function of its name, put into the class."""
+    name, _, method = entry.partition(".")
+    if not method:
+        return None
+    for piece in reversed(pieces):
+        found = definition(piece.source, method)
+        if isinstance(found, ast.FunctionDef) and not is_stub(found):
+            first = found.args.args[0].arg if found.args.args else ""
+            value = method if first == "self" else f"staticmethod({method})"
+            return _Piece(3, Code(f"{piece.source.text}\n\nclass {name}:\n    pass\n\n{name}.{method} = {value}"), piece.closed)
+    return None
+
+
+def _missing(blocks: Sequence[Block], pieces: Sequence[_Piece], truncated: bool | None) -> Status:
+    """Why there is no program: cut before it, code of another kind, or nothing."""
+    if truncated:
+        return "truncated"
+    if any(block.text.strip() for block in blocks) or any(_defines(piece.source) for piece in pieces):
+        return "unreadable"
+    return "no_answer"
+
+
+def _defines(source: Code) -> bool:
+    return any(isinstance(s.node, (ast.FunctionDef, ast.ClassDef)) for s in source.statements)

@@ -14,7 +14,7 @@ import json
 import pickle
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar
@@ -24,6 +24,7 @@ from ct_tasks.benchmarks.codegen import runner
 from ct_tasks.benchmarks.codegen.child import pack
 from ct_tasks.benchmarks.codegen.common import CodeBenchmark, fenced
 from ct_tasks.benchmarks.codegen.extract import Program, find_script
+from ct_tasks.benchmarks.codegen.source import Code, with_before
 from ct_tasks.benchmarks.codegen.values import dump, load, same
 from ct_tasks.benchmarks.data import load_rows
 from ct_tasks.errors import ConfigError, DataError
@@ -32,7 +33,6 @@ from ct_tasks.options import TaskOptions
 from ct_tasks.score import Score
 
 LIMIT_S = 6.0  # the official runner's limit for one test
-PRELUDE = "import sys; sys.set_int_max_str_digits(0)\n"
 TOLERANCE = Decimal("1e-6")
 STDIN_FORMAT = "Read the input from standard input and print the answer to standard output."
 # Problems with several right outputs and no published checker: an exact comparison would judge the choice, not the program.
@@ -147,7 +147,7 @@ class LcbCodegen(CodeBenchmark):
         return SEVERAL_ANSWERS
 
     def entry(self, item: Item) -> str:
-        return str(item.data["entry_point"]).partition(".")[0] or "main"
+        return str(item.data["entry_point"]) or "main"
 
     def prompt(self, item: Item, options: TaskOptions, *, chat: bool) -> str:
         """The official task: statement, then starter code or the standard-input format, answer in one code block."""
@@ -157,12 +157,14 @@ class LcbCodegen(CodeBenchmark):
                 f"{str(item.data['content']).strip()}\n\n### Format\n{ask}\nEnclose the program in one Python code block.\n\n"
                 "### Answer\n")
 
-    def program(self, answer: Answer) -> Program:
-        if answer.extracted or answer.item.data["entry_point"]:
-            found = super().program(answer)
-            return found if found.source is None else Program(_TYPING + found.source if answer.item.data["entry_point"]
-                                                              else found.source)
-        return find_script(answer.text, truncated=answer.truncated)
+    def program(self, answer: Answer, *, flexible: bool = False) -> Program:
+        """A whole script for standard input; else a class with the method, after the imports of the official runner."""
+        if not answer.item.data["entry_point"] and not answer.extracted:
+            return find_script(answer.text, truncated=answer.truncated, thinking=answer.thinking, flexible=flexible)
+        found = super().program(answer, flexible=flexible)
+        if found.source is None or not answer.item.data["entry_point"]:
+            return found
+        return replace(found, source=with_before([_TYPING], Code(found.source)))
 
     def gold(self, item: Item, options: TaskOptions) -> str:
         """The release has no reference programs; this one looks its input up among the tests."""
@@ -200,7 +202,7 @@ class LcbCodegen(CodeBenchmark):
                 calls = [tuple(_arguments(given)) for given, _ in cases]
                 jobs.append(runner.call_job(program, limit, entry=item.data["entry_point"], calls=pack(calls)))
             else:
-                jobs.extend(Job(_with_prelude(program), stdin=given, limits=Limits(
+                jobs.extend(Job(program, stdin=given, hook=runner.BEFORE_SCRIPT, limits=Limits(
                     cpu_s=limit, wall_s=6 * limit + 6, memory_mb=runner.MEMORY_MB,
                     output_bytes=max(1 << 20, 4 * len(expected)))) for given, expected in cases)
             spans.append(range(first, len(jobs)))
@@ -235,13 +237,6 @@ class LcbCodegen(CodeBenchmark):
 _TYPING = ("from typing import *\nimport collections, heapq, itertools, math, bisect, functools, string, re\n"
            "from collections import *\nfrom heapq import *\nfrom itertools import *\nfrom functools import *\nfrom math import *\n"
            "from bisect import *\n")
-
-
-def _with_prelude(program: str) -> str:
-    """The prelude, after a ``from __future__`` line, which has to stay first."""
-    lines = program.split("\n")
-    last = max((i for i, line in enumerate(lines) if line.startswith("from __future__ ")), default=-1)
-    return "\n".join(lines[:last + 1]) + ("\n" if last >= 0 else "") + PRELUDE + "\n".join(lines[last + 1:])
 
 
 def _arguments(given: str) -> list[Any]:

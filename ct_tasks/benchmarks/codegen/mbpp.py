@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 from ct_tasks.benchmarks.base import Answer, Item, Source
 from ct_tasks.benchmarks.codegen import runner
 from ct_tasks.benchmarks.codegen.common import CodeBenchmark, fenced
-from ct_tasks.benchmarks.codegen.extract import Program, find_program, tree_of
+from ct_tasks.benchmarks.codegen.extract import Program
+from ct_tasks.benchmarks.codegen.source import tree_of
 from ct_tasks.benchmarks.data import load_rows
 from ct_tasks.errors import ConfigError, DataError, HarnessError
 from ct_tasks.options import TaskOptions
@@ -109,12 +110,14 @@ class Mbpp(CodeBenchmark):
         return "".join(f"{TASK.format(text=text, tests=tests)}[BEGIN]\n{code}\n[DONE]\n\n"
                        for text, tests, code in SHOTS[:shots]) + task + "[BEGIN]\n"
 
-    def program(self, answer: Answer) -> Program:
-        """As for the others; a reply in the authors' layout ends at ``[DONE]``."""
-        if answer.extracted:
-            return super().program(answer)
-        text = answer.text.split("[BEGIN]", 1)[-1].split("[DONE]", 1)[0] if "```" not in answer.text else answer.text
-        return find_program(text, self.entry(answer.item), truncated=answer.truncated)
+    def program(self, answer: Answer, *, flexible: bool = False) -> Program:
+        """As for the others; a reply in the authors' layout ends at ``[DONE]``, and a next task that follows is none of it."""
+        head, done, _ = answer.text.removeprefix("[BEGIN]").partition("[DONE]")
+        if done and not answer.extracted:
+            found = super().program(replace(answer, text=head), flexible=flexible)
+            if found.source is not None:
+                return replace(found, cut=False)
+        return super().program(answer, flexible=flexible)
 
     def gold(self, item: Item, options: TaskOptions) -> str:
         return fenced(str(item.data["reference"]))

@@ -26,7 +26,7 @@ from ct_tasks.benchmarks.base import Item, Source
 from ct_tasks.benchmarks.codegen import oracles, runner
 from ct_tasks.benchmarks.codegen.child import pack, unpack
 from ct_tasks.benchmarks.codegen.common import CHAT, CodeBenchmark, fenced
-from ct_tasks.benchmarks.codegen.extract import tree_of
+from ct_tasks.benchmarks.codegen.source import tree_of
 from ct_tasks.benchmarks.codegen.values import has_opaque, load
 from ct_tasks.benchmarks.data import cache_dir, load_rows
 from ct_tasks.errors import DataError, HarnessError

@@ -24,6 +24,7 @@ MAX_PROGRAM_S: Final = 60.0
 MEMORY_MB: Final = 4096  # evalplus' own limit
 REFERENCE_LIMIT_S: Final = 60.0
 _HOOKS: Final = "ct_tasks.benchmarks.codegen.child:"
+BEFORE_SCRIPT: Final = _HOOKS + "before_script"
 
 
 @dataclass(frozen=True, slots=True)

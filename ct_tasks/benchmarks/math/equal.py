@@ -19,6 +19,7 @@ from typing import Literal
 
 from ct_tasks.benchmarks.math.exact import rational, rounds_to
 from ct_tasks.benchmarks.math.latex import plain_words, split_unit, tidy
+from ct_tasks.benchmarks.math.prose import spoken
 
 Verdict = Literal["yes", "no", "error"]
 Leaf = Callable[[str, str], Verdict]
@@ -248,6 +249,8 @@ def quick(a: str, b: str) -> Verdict | None:
     x, y = rational(a), rational(b)
     if x is not None and y is not None:
         return "yes" if x == y or rounds_to(a, x, y) or rounds_to(b, y, x) else "no"
+    if (x is None) != (y is None) and (named := spoken(re.sub(r"\\text\s*\{([^{}]*)\}", r"\1", a if x is None else b))) is not None:
+        return "yes" if named == (y if x is None else x) else "no"
     words = plain_words(a), plain_words(b)
     if words[0] is not None and words[1] is not None and (r"\text" in a or r"\text" in b or max(map(len, (a, b))) > 2):
         return "yes" if words[0] == words[1] else "no"
@@ -302,5 +305,8 @@ def same_number(gold: Fraction, answer: str, *, tolerance: Fraction = Fraction(0
     """Whether a text is the number ``gold`` within ``tolerance`` · min(1, |gold|), units and percent signs dropped."""
     value, _ = split_unit(tidy(answer))
     named = _assignment(value)
-    found = rational((named[1] if named else value).rstrip("% "))
+    text = (named[1] if named else value).rstrip("% ")
+    found = rational(text)
+    if found is None and (words := spoken(text)) is not None:
+        found = Fraction(words)
     return found is not None and abs(found - gold) <= tolerance * min(Fraction(1), abs(gold))

@@ -1,44 +1,64 @@
 """The final answer of a raw reply: the last one given, from a balanced box, a ``####`` line, a closing phrase or a number.
 
-One window: the whole reply after the thinking part. A reply whose thinking never ends has no answer: it is truncated,
-whatever numbers its reasoning holds.
+One window: the whole reply after the thinking part. A reply whose thinking never ends has no answer, whatever numbers its
+reasoning holds, and neither has one that takes its answer back. This is what a careful reader does, so it is both readings.
 """
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from dataclasses import dataclass
 from typing import Literal
 
 from ct_tasks.benchmarks.math.latex import match_brace
+from ct_tasks.benchmarks.math.prose import FORMULA, NUMBER, head, plain_number
 
 How = Literal["box", "hashes", "phrase", "formula", "number"]
+Missing = Literal["no_answer", "unclosed", "truncated"]
 
 _THINK = (("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<thought>", "</thought>"),
           ("<reasoning>", "</reasoning>"), ("[THINK]", "[/THINK]"), ("<|begin_of_thought|>", "<|end_of_thought|>"),
           ("◁think▷", "◁/think▷"))
-_BOX = re.compile(r"\\(?:boxed|fbox)\s*(?=\{)|\\boxed\s+(?=[^\s{])")
+_BOX = re.compile(r"(?:\\+|(?<![A-Za-z\\]))(?:boxed|fbox)\s*(?=\{)|\\boxed\s+(?=[^\s{])")
 _HASHES = re.compile(r"####[ \t]*([^\n]*)")
-_PHRASE = re.compile(r"(?:\b(?:final\s+)?answer(?:\s+is|\s*:)+|\bthe\s+(?:final\s+)?result\s+is)\s*:?\s*", re.IGNORECASE)
+_PHRASE = re.compile(
+    r"\banswer\b(?:\s+to\s[^.:\n]{1,80}?(?=\s(?:is|=)\b)|\s*\([^)\n]{0,40}\))?"
+    r"(?:\s+(?:is|would be|should be|must be|equals)\b|\**\s*[:=])+"
+    r"|\bfinal\s+answer\**[ \t]*\n|\bthe\s+(?:final\s+)?result\s+is\b"
+    r"|\b(?:no|wait|oops|actually|correction)\b[,: ]+(?:(?:no|wait)[, ]+)?(?:it|that)"
+    r"(?:'s| is| should be| must be)(?=\s+[$\d*\\-])",
+    re.IGNORECASE)
 _NEXT_TASK = re.compile(r"^(?:Question|Problem|Q)\s*:", re.MULTILINE)
-_NUMBER = re.compile(r"(?<![\w.])-?\$?\s?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:\s*/\s*\d+)?%?|(?<![\w.])-?\$?\.\d+%?")
-_NEGATIVE_MONEY = re.compile(r"^-\s*\$\s*")
+_SENTENCE = r"(?:^|(?<=[.!?)}$*\n]))\s*(?:(?:wait|no|oh|hmm+|actually|sorry|but|however|oops)\b[\s,.!:;…—-]*)*"
+_TAKEN_BACK = re.compile(
+    _SENTENCE + r"(?:(?:that|this|it|(?:the|my) (?:above|answer|result))(?:'s| is| was| cannot be| can't be)"
+    r" (?:wrong|incorrect|not (?:right|correct)|mistaken|impossible)\b"
+    r"|scratch that\b|(?:ignore|disregard) (?:that|this)\b|I (?:made|have made|'ve made) an? (?:mistake|error)\b)", re.IGNORECASE)
+_CORRECTION = re.compile(r"(?<=[.!?)}$*\n])\s*(?:wait|no|oops|sorry|correction|actually)\b", re.IGNORECASE)
+_WINDOW = 2000  # characters after a phrase in which its answer stands
+_TAIL = 4_000  # characters at the end of a reply in which an answer without any mark stands
+_NEAR = 120  # characters after an answer within which it can be taken back
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """``answer`` is ``None`` with ``truncated`` set (the text ends too early) or not set (the reply gives no answer)."""
+    """``answer`` is ``None`` where there is none; ``missing`` then says whether the reply gives none, ends inside its
+    thinking or its box, or is known to be cut."""
 
     answer: str | None
     how: How | None = None
-    truncated: bool = False
+    missing: Missing = "no_answer"
 
 
-def after_thinking(text: str) -> str | None:
+def after_thinking(text: str, *, thinking: bool = False) -> str | None:
     """The reply after its last closed thinking part, the whole reply if there is none, ``None`` if thinking never ends.
 
     The opening mark may be in the prompt, so a lone closing mark counts; an opening mark without its closing one does too.
+    ``thinking``: the prompt did end inside a thinking part, so a text without a closing mark is all thinking.
     """
+    if thinking and not any(closer in text for _, closer in _THINK):
+        return None
     for opener, closer in _THINK:
         if closer in text:
             text = text.rsplit(closer, 1)[1]
@@ -47,70 +67,76 @@ def after_thinking(text: str) -> str | None:
     return text
 
 
-def _last_box(text: str) -> tuple[int, str | None] | None:
-    """Start of the last box and its balanced content; the content is ``None`` where the box never closes."""
-    matches = list(_BOX.finditer(text))
-    if not matches:
+def _last_box(text: str) -> tuple[int, int, str | None] | None:
+    """Start and end of the last box and its balanced content; the content is ``None`` where the box never closes."""
+    boxes = deque(_BOX.finditer(text), maxlen=1)
+    if not boxes:
         return None
-    last = matches[-1]
+    last = boxes[0]
     if text[last.end():last.end() + 1] != "{":
-        word = re.match(r"[^\s$.,]+", text[last.end():])
-        return last.start(), word.group(0) if word else None
+        word = re.match(r"[^\s$.,]+", text[last.end():last.end() + _WINDOW])
+        return last.start(), last.end() + (word.end() if word else 0), word.group(0) if word else None
     end = match_brace(text, last.end())
-    return last.start(), text[last.end() + 1:end].strip() if end > 0 else None
+    return (last.start(), end + 1, text[last.end() + 1:end].strip()) if end > 0 else (last.start(), len(text), None)
 
 
-def _clean_line(line: str) -> str:
-    """The answer at the head of a line: one formula, or the line up to its full stop."""
-    line = line.strip().strip("*_` ").strip()
-    formula = re.match(r"\$\$?([^$]+)\$\$?|\\\((.+?)\\\)|\\\[(.+?)\\\]", line)
-    if formula:
-        money = re.match(r"\$\s*[\d,.]+\s*(?!.*[=\\^])", line)
-        if not (money and line.count("$") >= 2 and " " in formula.group(0)):
-            return next(group for group in formula.groups() if group is not None).strip()
-    line = re.split(r"\.(?:\s|$)|\n", line, maxsplit=1)[0]
-    return _NEGATIVE_MONEY.sub("-", line.strip().strip("*_` ")).strip()
-
-
-def find_answer(text: str, *, truncated: bool | None = None) -> Found:
+def find_answer(text: str, *, truncated: bool | None = None, thinking: bool = False) -> Found:
     """The final answer of a reply.
 
     A box or a ``####`` line, whichever comes last, is the answer. Without one, the last "answer is" phrase; without that,
     the last displayed formula or number, unless the reply is known to be cut (``truncated``). What follows a new
-    "Question:" or "Problem:" line, after an answer was given, is not part of the reply.
+    "Question:" or "Problem:" line, after an answer was given, is not part of the reply. An answer that the next words take
+    back is none; what stands after them is read instead. ``thinking``: the prompt ended inside a thinking part.
     """
-    reply = after_thinking(text)
+    reply = after_thinking(text, thinking=thinking)
     if reply is None:
-        return Found(None, truncated=True)
-    for start in (m.start() for m in _NEXT_TASK.finditer(reply)):
-        head = reply[:start]
-        if _BOX.search(head) or _HASHES.search(head) or _PHRASE.search(head):
-            reply = head
-            break
+        return Found(None, missing="truncated" if truncated else "unclosed")
+    given = min((m.end() for p in (_BOX, _HASHES, _PHRASE) if (m := p.search(reply))), default=len(reply))
+    if following := _NEXT_TASK.search(reply, given):
+        reply = reply[:following.start()]
+    found, end = _marked(reply, truncated)
+    if found is None:
+        return Found(None, missing="truncated") if truncated else _bare(reply)
+    if found.answer is None:
+        return found
+    if back := _TAKEN_BACK.search(reply, end, end + _NEAR):
+        later = reply[back.end():]
+        return _marked(later, truncated)[0] or (Found(None, missing="truncated") if truncated else _bare(later))
+    if _CORRECTION.search(reply, end, end + _NEAR) and (corrected := _marked(reply[end:], truncated)[0]) and corrected.answer:
+        return corrected
+    return found
+
+
+def _marked(reply: str, truncated: bool | None) -> tuple[Found | None, int]:
+    """The last answer that is marked as one, and where its mark ends; ``None`` where nothing is marked."""
     box, hashes = _last_box(reply), None
     for match in _HASHES.finditer(reply):
         if match.group(1).strip():
             hashes = match
     if box and (not hashes or box[0] > hashes.start()):
-        if box[1] is None:
-            return Found(None, truncated=True)
-        return Found(box[1], "box") if box[1] else Found(None)
+        _, end, content = box
+        if content is None:
+            return Found(None, missing="truncated" if truncated else "unclosed"), len(reply)
+        return Found(content or None, "box" if content else None), end
     if hashes:
-        return Found(_clean_line(hashes.group(1)), "hashes")
-    phrases = [m for m in _PHRASE.finditer(reply) if reply[m.end():].strip(" *_`:\n")]
-    if phrases:
-        rest = reply[phrases[-1].end():].lstrip(" *_`:\n")
-        answer = _clean_line(rest.split("\n", 1)[0])
-        if answer and not (truncated and "\n" not in rest and not re.search(r"[.$]\s*$", rest)):
-            return Found(answer, "phrase")
-    if truncated:
-        return Found(None, truncated=True)
-    formulas = list(re.finditer(r"\$\$?([^$\n]+)\$\$?|\\\((.+?)\\\)|\\\[(.+?)\\\]", reply, re.DOTALL))
-    numbers = list(_NUMBER.finditer(reply))
+        return Found(head(hashes.group(1)[:_WINDOW]) or None, "hashes"), hashes.end()
+    for phrase in [*_PHRASE.finditer(reply)][:-4:-1]:
+        rest = reply[phrase.end():phrase.end() + _WINDOW].lstrip(" *_`:\n")
+        if (answer := head(rest)) and not (truncated and "\n" not in rest and not re.search(r"[.$]\s*$", rest)):
+            return Found(answer, "phrase"), phrase.end()
+    return None, 0
+
+
+def _bare(reply: str) -> Found:
+    """The value that a reply of one line begins with; else its last formula or number."""
+    line, reply = reply.strip(), reply[-_TAIL:]
+    if "\n" not in line and len(line) <= _NEAR and (first := NUMBER.match(line.lstrip("*_`= "))):
+        rest = line.lstrip("*_`= ")[first.end():]
+        if re.match(r"[*_`]*[,;]?\s+(?:because|since|as|per|for)\b", rest):
+            return Found(plain_number(first.group()), "number")
+    formulas, numbers = list(FORMULA.finditer(reply)), list(NUMBER.finditer(reply))
     if formulas and (not numbers or formulas[-1].end() >= numbers[-1].end()):
         inner = next(group for group in formulas[-1].groups() if group is not None).strip()
         if re.search(r"\d|\\", inner) and not re.match(r"^[\d,.]+ [a-z]", inner):
             return Found(inner, "formula")
-    if numbers:
-        return Found(_NEGATIVE_MONEY.sub("-", numbers[-1].group(0)).replace("$", "").strip(), "number")
-    return Found(None)
+    return Found(plain_number(numbers[-1].group()), "number") if numbers else Found(None)

@@ -18,6 +18,7 @@ _UNICODE = str.maketrans({
 })
 
 _TEXT_COMMANDS = re.compile(r"\\(?:mbox|textrm|textbf|textit|textnormal|mathrm|mathbf|mathit|operatorname|text)\s*(?=\{)")
+_CONSTANT = re.compile(r"\\(?:mathrm|operatorname|mathop|textrm|rm)\s*\{\s*([ei])\s*\}|\{\s*\\rm\s+([ei])\s*\}")
 _SPACES = re.compile(r"(?<!\\)\\[,;:!> ]|\\q?quad(?![A-Za-z])|~|\\(?:displaystyle|textstyle|limits)(?![A-Za-z])")
 _SIZES = re.compile(r"\\(?:left|right|bigl|bigr|Bigl|Bigr|big|Big|bigg|Bigg)(?![A-Za-z])")
 _SYNONYMS = (
@@ -105,6 +106,7 @@ def tidy(text: str) -> str:
     text = re.sub(r"^\s*\\\[(.*)\\\]\s*$", r"\1", text, flags=re.DOTALL)
     text = _SIZES.sub("", text)
     text = _SPACES.sub(" ", text)
+    text = _CONSTANT.sub(lambda m: f" {m.group(1) or m.group(2)} ", text)  # upright e and i are the numbers, no words
     text = _TEXT_COMMANDS.sub(lambda _: r"\text", text)
     for pattern, replacement in _SYNONYMS:
         text = pattern.sub(replacement, text)
@@ -112,6 +114,7 @@ def tidy(text: str) -> str:
     text = re.sub(r"\s*(?:\\text\{\s*percent\s*\}|\bpercent\b)", "%", text)
     text = _complete_arguments(text)
     text = re.sub(r"\s+", " ", text).strip()
+    text = re.sub(r"^=\s*", "", text)
     text = re.sub(r"(?:\s|[.;,:](?!\d))+$", "", text)
     text = re.sub(r"^\\text\{([-+\d.,/ ]+)\}$", r"\1", text)
     while text.startswith("{") and match_brace(text, 0) == len(text) - 1:

@@ -112,25 +112,28 @@ class MathBenchmark(Benchmark):
         return shared_comparer().compare_all(pairs)
 
     def score(self, answers: Sequence[Answer], options: TaskOptions) -> list[Score]:
-        found = [Found(a.text.strip() or None) if a.extracted else find_answer(a.text, truncated=a.truncated)
+        found = [Found(a.text.strip() or None) if a.extracted else find_answer(a.text, truncated=a.truncated, thinking=a.thinking)
                  for a in answers]
         asked = [i for i, f in enumerate(found) if f.answer is not None]
         compared = dict(zip(asked, self._compare([answers[i].item for i in asked], [found[i] for i in asked]), strict=True))
         return [self._score(a, f, compared.get(i)) for i, (a, f) in enumerate(zip(answers, found, strict=True))]
 
     def _score(self, answer: Answer, found: Found, comparison: Comparison | None) -> Score:
+        """One verdict for both readings: finding the last answer in free text is a careful reader's way already."""
         official = self._official(answer.item, answer.text, found)
-        if comparison is None:
-            status: Status = "truncated" if found.truncated or answer.truncated else "no_answer"
-            reason = "the reply ends before its answer" if status == "truncated" else "no answer found"
-            return Score(status, None, official, reason)
-        if comparison.verdict == "yes":
-            status = "right"
-        elif comparison.timed_out:
-            status = "timeout"
-        else:
-            status = "wrong" if comparison.verdict == "no" else "harness_error"
-        return Score(status, found.answer, official, comparison.reason, detail={"found_by": found.how})
+        status: Status = found.missing
+        reason = {"truncated": "the reply was cut before its answer", "unclosed": "the thinking part or the box never ends",
+                  "no_answer": "no answer found"}[found.missing]
+        if comparison is not None:
+            reason = comparison.reason
+            if comparison.verdict == "yes":
+                status = "right"
+            elif comparison.timed_out:
+                status = "timeout"
+            else:
+                status = "wrong" if comparison.verdict == "no" else "harness_error"
+        return Score(status, found.answer, official, reason, detail={"found_by": found.how} if found.answer else {},
+                     status_flexible=status, answer_flexible=found.answer)
 
 
 class Gsm8k(MathBenchmark):

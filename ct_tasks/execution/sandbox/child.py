@@ -7,7 +7,6 @@ it is. Either way the child never holds an expected value: it reports what the p
 
 from __future__ import annotations
 
-import atexit
 import functools
 import gc
 import io
@@ -15,14 +14,13 @@ import json
 import linecache
 import os
 import sys
-import threading
 import time
 import traceback
 import types
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from ct_tasks.contra.literals import OMIT, LiteralError, dump, plain
-from ct_tasks.execution.sandbox import gate, layers, protocol
+from ct_tasks.execution.sandbox import gate, layers, protocol, script
 
 CHANNEL: Final = 3
 GROUP: Final = 32
@@ -128,52 +126,73 @@ def _run_shared(jobs: list[dict[str, Any]], nonce: bytes, size: int) -> None:
 
 
 def _run_alone(job: dict[str, Any], nonce: bytes) -> None:
-    script = job.get("stdin") is not None
-    _fresh_streams()
-    answer = _outcome(job, script)
-    if script:
-        _finish_like_an_interpreter()
+    script.fresh_streams()
+    if job.get("stdin") is not None:
+        _run_script(job, nonce)
+    answer = _outcome(job)
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except BaseException:  # noqa: BLE001 - the program may have closed or replaced it; its output is then its own affair
             continue
     _report(nonce, {"answers": [{"index": 0, **answer}]})
-    if script and answer["status"] == "exception":
-        _exit(1)
 
 
-def _outcome(job: dict[str, Any], script: bool = False) -> dict[str, Any]:
+def _run_script(job: dict[str, Any], nonce: bytes) -> NoReturn:
+    """Run the program as ``python program.py`` runs it, to the end of its interpreter. A hook is called before it."""
+    answer: dict[str, Any] = {"status": "ok", "value": None}
+    status = 0
+    try:
+        if job.get("hook"):
+            _hook(job)
+        space = script.main_module(job["code"]).__dict__
+        linecache.cache[FILENAME] = (len(job["code"]), None, job["code"].splitlines(True), FILENAME)
+        sys.setrecursionlimit(sys.getrecursionlimit() + len(traceback.extract_stack()))  # our frames are not the script's
+        exec(_compiled(job["code"]), space)
+    except SystemExit as stop:
+        try:
+            status = script.exit_status(stop.code)
+        except BaseException:  # noqa: BLE001 - the program's own text of its exit code, or its own standard error
+            status = 1
+        if status:
+            answer = {"status": "exception", "error": f"SystemExit: {_text(stop.code)}"[:MAX_ERROR]}
+    except BaseException as error:  # noqa: BLE001 - KeyboardInterrupt and the program's own BaseExceptions included
+        status = 1
+        answer = {"status": "exception", "error": _describe(error)}
+        if isinstance(error, MemoryError):
+            answer = {"status": "memory", "error": "MemoryError"}
+        try:
+            script.report(error, FILENAME)
+        except BaseException:  # noqa: BLE001 - an excepthook of the program's own
+            traceback.print_exc(file=sys.__stderr__)
+    script.finish()
+    _report(nonce, {"answers": [{"index": 0, **answer}]})
+    _exit(1 if status else 0)
+
+
+def _outcome(job: dict[str, Any]) -> dict[str, Any]:
     """Run one program; the status and value or error of its result. Whatever it raises is its own result."""
     try:
-        return {"status": "ok", "value": _evaluate(job, script)}
+        return {"status": "ok", "value": _evaluate(job)}
     except SystemExit as stop:
-        if script and stop.code in (None, 0):
-            return {"status": "ok", "value": None}
-        return {"status": "exception", "error": f"SystemExit: {stop.code!r}"[:MAX_ERROR]}
+        return {"status": "exception", "error": f"SystemExit: {_text(stop.code)}"[:MAX_ERROR]}
     except MemoryError:
         return {"status": "memory", "error": "MemoryError"}
     except _TooMuchOutput:
         return {"status": "output_limit", "error": "more output than the limit"}
     except BaseException as error:  # noqa: BLE001 - KeyboardInterrupt and the program's own BaseExceptions included
-        if script:
-            traceback.print_exc()
         return {"status": "exception", "error": _describe(error)}
 
 
-def _evaluate(job: dict[str, Any], script: bool) -> str | None:
-    name = "__main__" if script else "__program__"
-    module = types.ModuleType(name)
+def _evaluate(job: dict[str, Any]) -> str | None:
+    module = types.ModuleType("__program__")
     namespace = module.__dict__
-    sys.modules[name] = module
+    sys.modules["__program__"] = module
     try:
         if job["code"]:
-            if script:
-                linecache.cache[FILENAME] = (len(job["code"]), None, job["code"].splitlines(True), FILENAME)
             exec(_compiled(job["code"]), namespace)
         if job.get("hook"):
-            path, _, function = job["hook"].partition(":")
-            return json.dumps(getattr(sys.modules[path], function)(job.get("payload", {})))
+            return json.dumps(_hook(job))
         if job.get("expr") is None:
             return None
         value = plain(eval(compile(job["expr"], "<expression>", "eval", dont_inherit=True), namespace))
@@ -181,8 +200,12 @@ def _evaluate(job: dict[str, Any], script: bool) -> str | None:
             raise LiteralError("the value has no literal text")
         return dump(value)
     finally:
-        if not script:
-            sys.modules.pop(name, None)
+        sys.modules.pop("__program__", None)
+
+
+def _hook(job: dict[str, Any]) -> Any:
+    path, _, function = job["hook"].partition(":")
+    return getattr(sys.modules[path], function)(job.get("payload", {}))
 
 
 @functools.lru_cache(maxsize=4)
@@ -198,25 +221,11 @@ def _describe(error: BaseException) -> str:
         return "an exception that cannot be described"
 
 
-def _fresh_streams() -> None:
-    """Standard streams as a new interpreter would make them, on the real descriptors 0, 1 and 2."""
-    sys.argv = ["program.py"]
-    for fd, name in enumerate(("stdin", "stdout", "stderr")):
-        raw = io.FileIO(fd, "wb" if fd else "rb", closefd=False)
-        errors = "backslashreplace" if fd == 2 else "surrogateescape"
-        buffer = io.BufferedWriter(raw) if fd else io.BufferedReader(raw)
-        stream = io.TextIOWrapper(buffer, encoding="utf-8", errors=errors, line_buffering=fd == 2)
-        setattr(sys, name, stream)
-        setattr(sys, f"__{name}__", stream)
-
-
-def _finish_like_an_interpreter() -> None:
-    """Wait for threads and run exit handlers, which may still print."""
+def _text(value: Any) -> str:
     try:
-        threading._shutdown()  # type: ignore[attr-defined]
-        atexit._run_exitfuncs()
-    except BaseException:  # noqa: BLE001 - what a handler raises is printed by an interpreter and changes nothing else
-        traceback.print_exc()
+        return repr(value)
+    except BaseException:  # noqa: BLE001 - a value of the program's whose own text raises
+        return f"a {type(value).__name__}"
 
 
 class _Capture(io.StringIO):

@@ -21,7 +21,7 @@ from ct_tasks.execution.sandbox import child, layers, mounts, seccomp
 PRELOAD: Final = """
     abc array bisect cmath collections collections.abc contextlib copy copyreg dataclasses datetime decimal enum
     fractions functools gc hashlib heapq inspect io itertools json keyword linecache locale math numbers operator os
-    queue random re statistics string struct sys textwrap threading time traceback types typing unicodedata warnings
+    queue random re site statistics string struct sys textwrap threading time traceback types typing unicodedata warnings
 """.split()  # noqa: SIM905 - a list literal would fill the screen
 ENVIRONMENT: Final = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
 DESCRIPTORS: Final = 5  # job, verdict channel, stdin, stdout, stderr

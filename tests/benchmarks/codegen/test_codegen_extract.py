@@ -6,7 +6,8 @@ import ast
 
 import pytest
 
-from ct_tasks.benchmarks.codegen.extract import blocks, find_program, find_script
+from ct_tasks.benchmarks.codegen.blocks import fenced
+from ct_tasks.benchmarks.codegen.extract import find_program, find_script
 
 HEAD = 'def f(x: int) -> int:\n    """Double.\n\n    >>> f(2)\n    4\n    """\n'
 RIGHT = "def f(x):\n    return 2 * x"
@@ -56,7 +57,7 @@ def test_a_base_model_continues_the_function_head(text: str) -> None:
 def test_no_program_is_no_answer(text: str) -> None:
     found = find_program(text, "f")
     assert found.source is None
-    assert not found.truncated
+    assert found.missing in ("no_answer", "unreadable")
 
 
 def test_the_prompt_alone_is_no_program() -> None:
@@ -65,7 +66,10 @@ def test_the_prompt_alone_is_no_program() -> None:
 
 
 def test_thinking_that_never_ends_is_truncated() -> None:
-    assert find_program(f"<think>\n```python\n{RIGHT}\n```", "f").truncated
+    text = f"<think>\n```python\n{RIGHT}\n```"
+    assert find_program(text, "f").missing == "unclosed"
+    assert find_program(text, "f", truncated=False).missing == "unclosed"
+    assert find_program(text, "f", truncated=True).missing == "truncated"
 
 
 def test_actions_are_left_out_and_definitions_stay() -> None:
@@ -79,13 +83,16 @@ def test_actions_are_left_out_and_definitions_stay() -> None:
 
 
 def test_blocks_of_unmatched_fences() -> None:
-    assert blocks("a\n```\nb") == ["b"]
-    assert blocks("```x\na\n```\nb\n```y\nc") == ["a", "c"]
-    assert blocks("") == []
+    def texts(text: str) -> list[str]:
+        return [block.text for block in fenced(text)[0]]
+
+    assert texts("a\n```\nb") == ["b"]
+    assert texts("```x\na\n```\nb\n```y\nc") == ["a", "c"]
+    assert texts("") == []
 
 
 def test_a_script_is_the_last_block_that_parses() -> None:
     assert find_script("```python\nprint(1)\n```\n```\n$ run it\n```").source == "print(1)"
     assert find_script("print(int(input()) + 1)").source == "print(int(input()) + 1)"
     assert find_script("no program here").source is None
-    assert find_script("<think>print(1)").truncated
+    assert find_script("<think>print(1)").missing == "unclosed"

@@ -28,7 +28,7 @@ def test_every_gold_text_is_right(data_dir: Path, name: str) -> None:
     benchmark = registry.get(name)
     items = benchmark.items(OPTIONS)
     scores = benchmark.score([Answer(item, benchmark.gold(item, OPTIONS)) for item in items], OPTIONS)
-    assert [i.id for i, s in zip(items, scores, strict=True) if not s.acc or not s.acc_official] == []
+    assert [i.id for i, s in zip(items, scores, strict=True) if not s.acc or not s.acc_flexible or not s.acc_official] == []
 
 
 @pytest.mark.slow
@@ -39,7 +39,7 @@ def test_no_hostile_text_scores(data_dir: Path, name: str) -> None:
     texts = [(item, kind, text) for n, item in enumerate(items) for kind, text in benchmark.hostile(item, OPTIONS).items()
              if kind != "tower" or (n == 0 and name == "ct_math")]
     scores = benchmark.score([Answer(item, text) for item, _, text in texts], OPTIONS)
-    bad = [(item.id, kind, s) for (item, kind, _), s in zip(texts, scores, strict=True) if s.acc or s.status == "harness_error"]
+    bad = [(item.id, kind, s) for (item, kind, _), s in zip(texts, scores, strict=True) if s.acc or s.acc_flexible or s.status == "harness_error"]
     assert bad == []
 
 
@@ -48,9 +48,26 @@ def test_statuses() -> None:
     assert scored(r"so \boxed{0.6}") == ("wrong", "0.6")
     assert scored("I cannot say.") == ("no_answer", None)
     assert scored("") == ("no_answer", None)
-    assert scored(r"<think>\boxed{0.5}") == ("truncated", None)
+    assert scored(r"<think>\boxed{0.5}") == ("unclosed", None)
+    assert scored(r"so \boxed{0.5") == ("unclosed", None)
+    assert scored(r"so \boxed{0.5", truncated=True) == ("truncated", None)
+    assert scored(r"\boxed{0.5}, or not?", thinking=True) == ("unclosed", None)
     assert scored("we get 1 + 2 and", truncated=True) == ("truncated", None)
     assert scored("1/2", extracted=True) == ("right", "1/2")
+
+
+@pytest.mark.parametrize(("gold", "text"), [
+    ("18", "The answer is: **$18** per day"), ("18", "eighteen (18)"), ("18", "18 because 3 * 6"), ("18", "The answer is eighteen."), ("42", "#### 42 and so on"),
+    ("1000", "1e3 dollars"), ("e", r"\boxed{\mathrm{e}}"), (r"\mathrm{e}", r"\boxed{e}"), (r"\mathrm{e}", r"\boxed{\mathrm{e}}"), ("i", r"\boxed{\mathrm{i}}"),
+    (r"\mathrm{i}", r"\boxed{i}"), (r"3+2\mathrm{i}", r"\boxed{3+2i}"), (r"e^{2i}", r"\boxed{\mathrm{e}^{2\mathrm{i}}}"), (r"2\pi i", r"\boxed{2\pi\mathrm{i}}"),
+    (r"-i", r"\boxed{-\operatorname{i}}"), ("18", r"\boxed{= 18}"), ("1234", "The answer is $1,234."), ("0.25", r"The answer is 25\%.")])
+def test_both_readings_take_what_a_person_takes(gold: str, text: str) -> None:
+    item = Item("x", {"problem": "?", "answer": gold, "solution": ""})
+    score = Math500().score([Answer(item, text)], OPTIONS)[0]
+    assert (score.status, score.status_flexible) == ("right", "right")
+    assert score.answer == score.answer_flexible is not None
+    other = Math500().score([Answer(Item("y", {**item.data, "answer": "0.5319"}), text)], OPTIONS)[0]
+    assert (other.status, other.status_flexible) == ("wrong", "wrong")
 
 
 def test_prompts_hold_the_problem_and_never_the_answer(data_dir: Path) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from ct_tasks.contra.literals import LiteralError
 from ct_tasks.errors import ConfigError
-from ct_train.data.inputs import fill, function_of, make_sources, read_call
+from ct_train.data.calls import function_of, read_call
+from ct_train.data.inputs import fill, make_sources
 
 PROGRAM = "from typing import List\ndef f(n: int, xs: List[int], s: str) -> int:\n    return n\n"
 
