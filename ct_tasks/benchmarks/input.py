@@ -158,7 +158,7 @@ def _pack(node: ast.Call) -> ast.Expression:
     keys: list[ast.expr | None] = [None if k.arg is None else ast.Constant(k.arg) for k in node.keywords]
     named = ast.Dict(keys=keys, values=[k.value for k in node.keywords])
     pair = ast.Tuple(elts=[ast.Tuple(elts=node.args, ctx=ast.Load()), named], ctx=ast.Load())
-    return ast.fix_missing_locations(ast.Expression(pair))
+    return ast.Expression(pair)
 
 
 def _literal_arguments(node: ast.Call) -> object:

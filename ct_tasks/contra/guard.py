@@ -21,6 +21,7 @@ _STRINGS: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_NESTING: Final = re.compile(r"[()\[\]{}]|[-+~](?:[\s\\]*+[-+~])++")  # brackets, and runs of signs
 _QUOTE: Final = re.compile("['\"]")
 
 
@@ -41,16 +42,15 @@ def guard(text: str) -> None:
     parts = _opening(bare) + bare.count(",") + bare.count(":")
     if parts > MAX_PARTS:
         raise LiteralError(f"a literal of more than {MAX_PARTS} elements")
-    depth = run = 0
-    for char in bare:
-        if char in "([{":
+    depth = 0
+    for token in _NESTING.findall(bare):
+        if token in ("(", "[", "{"):
             depth += 1
             if depth > _BRACKETS:
                 raise LiteralError(f"brackets nested deeper than {_BRACKETS}")
-        elif char in ")]}":
+        elif token in (")", "]", "}"):
             depth = max(0, depth - 1)
-        run = run + 1 if char in "+-~" else (run if char.isspace() or char == "\\" else 0)
-        if run > MAX_DEPTH:
+        elif _signs(token) > MAX_DEPTH:
             raise LiteralError("a long run of unary operators")
 
 
@@ -65,11 +65,15 @@ def _opening(text: str) -> int:
     return text.count("[") + text.count("(") + text.count("{")
 
 
+def _signs(text: str) -> int:
+    return text.count("+") + text.count("-") + text.count("~")
+
+
 def _flat(text: str) -> bool:
     """Whether the mere number of brackets, signs and separators rules out depth and size."""
     brackets = _opening(text)
     return (
         brackets <= _BRACKETS
-        and text.count("+") + text.count("-") + text.count("~") <= MAX_DEPTH
+        and _signs(text) <= MAX_DEPTH
         and brackets + text.count(",") + text.count(":") <= MAX_PARTS
     )

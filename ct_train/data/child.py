@@ -13,9 +13,9 @@ from ct_tasks.contra.tracer import trace_hook  # before the sandbox closes: a ch
 def count_lines(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Run ``payload["call"]`` in ``payload["source"]``; the lines executed in all frames of the program, loops unrolled."""
     namespace: dict[str, Any] = {"__name__": "__program__"}
-    exec(compile(payload.get("prelude", ""), "<prelude>", "exec"), namespace)
-    exec(compile(payload["source"], "<program>", "exec"), namespace)
-    call = compile(payload["call"], "<call>", "eval")
+    exec(compile(payload.get("prelude", ""), "<prelude>", "exec", dont_inherit=True), namespace)
+    exec(compile(payload["source"], "<program>", "exec", dont_inherit=True), namespace)
+    call = compile(payload["call"], "<call>", "eval", dont_inherit=True)
     lines = 0
 
     def watch(frame: FrameType, event: str, arg: object) -> Any:

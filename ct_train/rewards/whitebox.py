@@ -86,7 +86,7 @@ def questions_hook(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _follow(truth: Truth) -> list[tuple[int, dict[str, str]]]:
     """(line, locals before it) for each executed line of the entry function's outermost activation; -1 at its return."""
     program = normalise(truth.program.runnable, truth.program.entry)
-    module = compile(program.runnable, "<program>", "exec")
+    module = compile(program.runnable, "<program>", "exec", dont_inherit=True)
     namespace: dict[str, Any] = {"__name__": "__program__"}
     exec(module, namespace)
     steps: list[tuple[int, dict[str, str]]] = []
@@ -94,10 +94,15 @@ def _follow(truth: Truth) -> list[tuple[int, dict[str, str]]]:
 
     def state(frame: FrameType) -> dict[str, str]:
         found = {}
-        for name, value in dict(frame.f_locals).items():
-            plain = literals.plain(value)
-            if plain is not literals.OMIT and not name.startswith("."):
-                found[name] = literals.dump(plain) if type(plain) is type(value) else _OTHER
+        for name, value in frame.f_locals.items():
+            if type(name) is not str or name.startswith("."):
+                continue
+            try:
+                plain = literals.plain(value, budget=literals.MAX_TEXT)
+                if plain is not literals.OMIT:
+                    found[name] = literals.dump(plain) if type(plain) is type(value) else _OTHER
+            except literals.LiteralError:  # too large to be asked about
+                found[name] = _OTHER
         return found
 
     def on_event(frame: FrameType, event: str, arg: object) -> Any:
@@ -116,7 +121,7 @@ def _follow(truth: Truth) -> list[tuple[int, dict[str, str]]]:
     previous = sys.gettrace()
     sys.settrace(on_call)
     try:
-        eval(compile(truth.call, "<call>", "eval"), namespace)
+        eval(compile(truth.call, "<call>", "eval", dont_inherit=True), namespace)
     finally:
         sys.settrace(previous)
     return steps

@@ -26,7 +26,7 @@ def peer(variable: str, script: str, *arguments: str) -> list[dict]:
     if not python:
         pytest.skip(f"{variable} is not set: no Python with that engine")
     env = {**os.environ, "PYTHONPATH": str(HERE.parents[2]), "CT_TASKS_NO_AUTOLOAD": "1"}
-    done = subprocess.run([python, str(HERE / script), *arguments], capture_output=True, text=True, timeout=600, env=env, cwd=HERE)
+    done = subprocess.run([python, str(HERE / script), *arguments], capture_output=True, text=True, timeout=1200, env=env, cwd=HERE)
     found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"check"')]
     assert done.returncode == 0, done.stderr[-3000:]
     return found
