@@ -12,6 +12,7 @@ import pytest
 
 from ct_tasks.execution.jobs import Job, Result
 from ct_tasks.execution.pool import PythonPool
+from ct_tasks.execution.worker import _shipment
 
 INPUT = "3 4\r\nlast line\n"
 WORLD = """
@@ -111,3 +112,8 @@ def test_as_python_runs_it(pool: PythonPool, tmp_path: Path, name: str) -> None:
 def test_a_script_needs_no_hook(pool: PythonPool) -> None:
     (got,) = pool.run([Job("print(sorted(open('/dev/stdin').read().split()))\nexit()", stdin=INPUT)])
     assert (got.status, got.stdout) == ("ok", "['3', '4', 'last', 'line']\n")
+
+
+def test_what_a_container_gets_holds_no_compiled_package() -> None:
+    """NumPy is loaded beforehand here, where it is installed; a container has its own, or none."""
+    assert b"before_script" in _shipment("ct_tasks.benchmarks.codegen.child")

@@ -15,10 +15,20 @@ from typing import Final
 _FENCE = re.compile(r"^([ \t]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?)(`{3,}|~{3,})[ \t]*(.*)$")
 _TAG = re.compile(r"[A-Za-z0-9_+#.{}:=/-]*")
 _START = re.compile(r"(?:from\s+\S+\s+import\b|import\s+\w|def\s+\w|async\s+def\s+\w|class\s+\w|@\w)")
-_FIRST = re.compile(
-    r"(?:from[ \t]+\S+[ \t]+import\b|import[ \t]+[\w.]+[ \t]*(?:as\b|[,;#]|$)|def[ \t]+\w+[ \t]*[(\[]"
-    r"|async[ \t]+def[ \t]+\w|class[ \t]+\w+[ \t]*[(:\[]|@\w|(?:if|for|while|with)\b.*:[ \t]*(?:#|$)|(?:for|while|if)\b[^:]*:[ \t]*\w+[.(=\[ ]"
-    r"|try[ \t]*:|[A-Za-z_][\w.\[\], \t'\"-]*(?::[^=\n]{1,60})?(?:[-+*/%&|^]|//|\*\*)?=(?!=)|\(?[A-Za-z_]\w*(?:[ \t]*,[ \t]*\w+)+\)?[ \t]*=(?!=)|print[ \t]*\(|[A-Za-z_][\w.]*\(.*\)[ \t]*(?:[#;]|$))")
+_FIRST = re.compile("|".join((  # how a top-level line of plain code begins
+    r"from[ \t]+\S+[ \t]+import\b",
+    r"import[ \t]+[\w.]+[ \t]*(?:as\b|[,;#]|$)",
+    r"(?:async[ \t]+)?def[ \t]+\w+[ \t]*[(\[]",
+    r"class[ \t]+\w+[ \t]*[(:\[]",
+    r"@\w",
+    r"(?:if|for|while|with)\b.*:[ \t]*(?:#|$)",
+    r"(?:if|for|while)\b[^:]*:[ \t]*\w+[.(=\[ ]",
+    r"try[ \t]*:",
+    r"[A-Za-z_][\w.\[\], \t'\"-]*(?::[^=\n]{1,60})?(?:[-+*/%&|^]|//|\*\*)?=(?!=)",
+    r"\(?[A-Za-z_]\w*(?:[ \t]*,[ \t]*\w+)+\)?[ \t]*=(?!=)",
+    r"print[ \t]*\(",
+    r"[A-Za-z_][\w.]*\(.*\)[ \t]*(?:[#;]|$)",
+)))
 _NEXT = re.compile(r"(?:[ \t#)\]}]|$|(?:else|finally)[ \t]*:|(?:elif|except)\b.*:)")
 _TOKEN = re.compile(r"'''|\"\"\"|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|#.*|[()\[\]{}]|\\.")
 _PROMPT = re.compile(r"^[ \t]*(?:>>>|\.\.\.)(?: |$)")

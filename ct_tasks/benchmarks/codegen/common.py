@@ -23,6 +23,7 @@ class CodeBenchmark(Benchmark):
     """A program is taken from each reply, run on the benchmark's inputs in the sandbox, and its outputs are judged here."""
 
     domain: ClassVar[Domain] = "codegen"
+    version = 2  # the program is chosen by what a piece of code is
     paradigms = ("direct",)
     max_gen_toks: ClassVar[int] = 1024
     scoring_limit: ClassVar[str] = "a call: max(4 s, 4 × the reference's time)"
@@ -97,6 +98,8 @@ class CodeBenchmark(Benchmark):
             "leave": block("import os\nos._exit(0)"),
             "leave_quietly": block("raise SystemExit(0)"),
             "print_pass": block("print('ok', 'passed', True)\nraise RuntimeError('ok')"),
+            "changed_mind": f"{self.gold(item, options)}\nThat is wrong. Corrected:\n{block('raise ValueError')}",
+            "only_imported": f"```python\nfrom solution import {name}\nprint({name})\n```",
             "other_name": block("return None").replace(name, name + "_other"),
             "open_thinking": "<think>" + self.gold(item, options),
             "commented_out": "```python\n" + "\n".join("# " + line for line in self.gold(item, options).split("\n")

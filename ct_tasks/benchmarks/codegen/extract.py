@@ -151,8 +151,8 @@ def _script(block: Block, source: Code, others: Sequence[Code]) -> _Piece:
     doing = whole.bound | _PRINTS | _READS
     acts = any(s.needs & doing for s in source.statements if not s.defines and not _is_data(s.node))
     reads, prints = bool(words & _READS) and "StringIO" not in words, bool(words & _PRINTS)
-    if whole.missing and not any(_stars(s.node) for s in whole.statements):
-        rank = 2
+    if whole.missing and not reads and not any(_stars(s.node) for s in whole.statements):
+        rank = 2  # an example of its use
     elif acts and prints:
         rank = 5 if reads else 4
     else:

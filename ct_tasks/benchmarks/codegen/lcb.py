@@ -189,6 +189,8 @@ class LcbCodegen(CodeBenchmark):
             "everything": "```python\n" + "\n".join(f"print({expected!r})" for _, expected in item.data["cases"]) + "\nprint('x')\n```",
             "raise_late": "```python\nimport sys\nprint(" + repr(item.data["cases"][0][1]) + ")\nsys.exit(3)\n```",
             "open_thinking": "<think>" + self.gold(item, options),
+            "output_only": f"The output is\n```\n{item.data['cases'][0][1]}\n```",
+            "changed_mind": f"{self.gold(item, options)}\nNo:\n```python\nprint(input(), 'x')\n```",
         }
 
     def judge(self, items: Sequence[Item], programs: Sequence[str], options: TaskOptions) -> list[Score]:

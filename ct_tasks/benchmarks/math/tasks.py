@@ -45,6 +45,7 @@ class MathBenchmark(Benchmark):
     """What the five share: prompt, extraction and comparison. Subclasses name the columns and the official rule."""
 
     domain: ClassVar[Domain] = "math"
+    version = 2  # values are taken out of their prose
     paradigms = ("direct", "cot")
     max_gen_toks: ClassVar[int] = 2048
     scoring_limit: ClassVar[str] = "a comparison: 5 s of CPU time in a child"
@@ -95,6 +96,7 @@ class MathBenchmark(Benchmark):
             "empty_box": "The final answer is \\boxed{}.",
             "other_answer": f"The final answer is \\boxed{{{other}}}.",
             "changed_mind": f"First I get \\boxed{{{gold}}}. That is wrong. The final answer is \\boxed{{{other}}}.",
+            "taken_back": f"The final answer is \\boxed{{{gold}}}. Wait, that is wrong.",
             "either": f"The final answer is \\boxed{{{gold} \\text{{ or }} {other}}}.",
             "open_thinking": f"<think>So it must be \\boxed{{{gold}}}, but let me check",
             "open_box": f"The final answer is \\boxed{{{gold}",

@@ -159,6 +159,8 @@ SCRIPTS = {
     "plain between prose": f"The program:\n\n{SCRIPT}\n\nIt adds the numbers.",
     "wrong tag": f"```text\n{SCRIPT}\n```",
     "input simulated before it": f"```python\ns = '3 4'\nprint(s)\n```\n```python\n{SCRIPT}\n```",
+    "correction without its import": "```python\nprint(sum(map(int, input().split())) + 1)\n```\nBetter:\n```python\nfrom math import *\n"
+                                     "print(int(fsum(map(int, input().split()))))\n```",
     "comment with the sample": f"```python\n{SCRIPT}\n```\n```python\n# Input: 3 4\n# Output: 7\n```",
 }
 
