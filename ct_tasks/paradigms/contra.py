@@ -85,7 +85,7 @@ class ConTra(Paradigm):
         if returned is None:
             return missing(shown)
         if returned.function != problem.entry:
-            return Missed("wrong", f"the assertion is about {returned.function}, not {problem.entry}", returned.text)
+            return Missed("unreadable", f"the assertion is about {returned.function}, not {problem.entry}", returned.text)
         return answers.literal(returned.text)
 
     def gold(self, problem: Problem, truth: Truth | None = None) -> str:
@@ -98,9 +98,9 @@ class ConTra(Paradigm):
 def missing(text: str) -> Missed:
     """Why a ConTra text has no answer."""
     if "[RETURN]" in text and "[/RETURN]" in text:
-        return Missed("wrong", "RETURN holds no single `assert f(...) == <literal>`")
+        return Missed("unreadable", "RETURN holds no single `assert f(...) == <literal>`")
     if "[TRACE]" in text and "[/TRACE]" not in text:
-        return Missed("truncated", "the trace stops before its RETURN")
+        return Missed("unclosed", "the trace stops before its RETURN")
     return Missed("no_answer", "no [RETURN] in the text")
 
 
