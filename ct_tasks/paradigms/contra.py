@@ -86,7 +86,7 @@ class ConTra(Paradigm):
             return missing(shown)
         if returned.function != problem.entry:
             return Missed("unreadable", f"the assertion is about {returned.function}, not {problem.entry}", returned.text)
-        return answers.literal(returned.text)
+        return answers.literal(returned.text, open_end=not returned.closed)
 
     def gold(self, problem: Problem, truth: Truth | None = None) -> str:
         """Raises ``TraceError`` without a truth: a perfect trace cannot be made up."""

@@ -8,9 +8,14 @@ MARKS = (
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
     ("[THINK]", "[/THINK]"),
+    ("<thought>", "</thought>"),
+    ("<seed:think>", "</seed:think>"),
     ("<|begin_of_thought|>", "<|end_of_thought|>"),
     ("◁think▷", "◁/think▷"),
 )
+
+
+_IN_PROMPT = (*MARKS, ("<reasoning>", "</reasoning>"))  # in a reply this one may be ExecVerify's own format
 
 
 def visible(text: str, thinking: bool = False) -> str | Missed:
@@ -21,7 +26,7 @@ def visible(text: str, thinking: bool = False) -> str | Missed:
     one it is all thought. A closing mark counts at the end of a line, so that one inside a string literal does not; where
     the part is known to be open and no mark stands at the end of a line, the first one anywhere closes it.
     """
-    for opener, closer in MARKS:
+    for opener, closer in _IN_PROMPT if thinking else MARKS:
         opened = text.lstrip()[: len(opener)] == opener
         end = text.rfind(closer)
         while end >= 0:
@@ -29,7 +34,7 @@ def visible(text: str, thinking: bool = False) -> str | Missed:
             if text[after : after + 1] in ("", "\n", "\r"):
                 return text[after:].strip()
             end = text.rfind(closer, 0, end)
-        first = text.find(closer) if opened or (thinking and opener == "<think>") else -1
+        first = text.find(closer) if opened or thinking else -1
         if first >= 0:
             return text[first + len(closer) :].strip()
         if opened:
@@ -37,3 +42,8 @@ def visible(text: str, thinking: bool = False) -> str | Missed:
     if thinking:
         return Missed("unclosed", "the prompt opened a thinking part that the text never closes")
     return text.strip()
+
+
+def opened_by(prompt: str) -> bool:
+    """Whether a rendered prompt ends inside a thinking part that its template opened."""
+    return prompt.rstrip().endswith(tuple(opener for opener, _ in _IN_PROMPT))

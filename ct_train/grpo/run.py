@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ct_tasks.contra.trace import Truth
+from ct_tasks.paradigms.thinking import opened_by
 from ct_train.checkpoints import generated_before, last_checkpoint, refuse_mixed_folder, set_aside
 from ct_train.grpo.checks import refuse_few_rows, refuse_split_engine, refuse_ties, refuse_without_template
 from ct_train.grpo.config import GrpoSettings
-from ct_train.grpo.data import load_rows, with_prompts, with_truths
+from ct_train.grpo.data import load_rows, prompt_ids, with_prompts, with_truths
 from ct_train.models import load_model, load_tokenizer, lora_config, precision, set_pad
 from ct_train.rewards.batch import BatchScorer, trl_reward
 
@@ -51,6 +52,7 @@ def train(settings: GrpoSettings, prompt: Callable[[Truth], str], *, resume: boo
         tokenizer.chat_template = None
     set_pad(tokenizer)
     rows = with_prompts(rows, tokenizer, prompt, settings.max_prompt_tokens)
+    scorer.thinking = opened_by(tokenizer.decode(prompt_ids(tokenizer, rows[0]["prompt"])))
     refuse_few_rows(len(rows), settings)
     kept = [{k: row.get(k) for k in COLUMNS if k in row or k == "id"} for row in rows]
     arguments = GRPOConfig(**trl_arguments(settings, schedule.accumulation, schedule.steps_per_generation))
