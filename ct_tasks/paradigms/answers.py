@@ -78,7 +78,7 @@ def unfence(text: str) -> str:
 
 
 def _output(text: str, statement: ast.stmt, node: ast.expr, problem: Problem, open_end: bool) -> Extraction:
-    answer = text
+    answer = text.rstrip("; ")
     match node:
         case ast.Compare(left=ast.Call(func=ast.Name(id=name)), ops=[ast.Eq()], comparators=[right]):
             answer = segment(text, right)

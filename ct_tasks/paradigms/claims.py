@@ -23,7 +23,7 @@ _RELATION = re.compile(
     rf"(?:\s+(?:a|an|the)?\s?(?:new\s|empty\s|final\s|expected\s)?{_KINDS}(?:\s+of)?(?:\s+is)?)?\s{{0,4}}:?\s{{0,4}}(?:```\w*\n)?[`*]{{0,3}}",
     re.IGNORECASE,
 )
-_BAD_BEFORE = re.compile(r"(?:\b(?:not|or|if|elif|while|whether|assume|suppose|lambda)|[=!<>+%/&|^,-]|\w\()\s*[`(]?$")
+_BAD_BEFORE = re.compile(r"(?:\b(?:not|or|if|elif|while|whether|assume|suppose|lambda)|[=!<>+%/&|^,-]|\w\()\s*[`(]?$", re.IGNORECASE)
 _ASSERT = re.compile(r"\bassert\b[\s(`]*$")
 _REVERSED = re.compile(r"(?P<left>.+?)\s*==\s*$", re.DOTALL)
 
@@ -73,6 +73,8 @@ def _output_claim(text: str, start: int, end: int, problem: Problem) -> Claim | 
         return None
     at = relation.end()
     equation = asserted or relation["eq"] is not None
+    if not exact and not asserted:
+        return None  # a step on the way: f(2) == 4
     value = pieces.literal_at(text, at)
     if value is None:
         return _no_literal(text, start, at, problem, exact) if equation else None
@@ -112,8 +114,10 @@ def _input_claim(text: str, start: int, end: int, problem: Problem) -> Claim | N
         node = literals.parse_node(written)
     except LiteralError:
         return None
-    inner = [n for part in ast.iter_child_nodes(node) if not isinstance(part, ast.Name) for n in ast.walk(part)]
-    if not isinstance(node, ast.Call) or any(isinstance(n, (ast.Constant)) and n.value is ... for n in inner):
+    if not isinstance(node, ast.Call):
+        return None
+    inner = [n for part in (*node.args, *node.keywords) for n in ast.walk(part)]
+    if any(isinstance(n, ast.Constant) and n.value is ... for n in inner):
         return None
     used = {n.id for n in inner if isinstance(n, ast.Name)}
     line = text.rfind("\n", 0, start) + 1

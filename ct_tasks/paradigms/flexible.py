@@ -28,7 +28,7 @@ from ct_tasks.contra import literals
 from ct_tasks.paradigms import claims, phrases, piece, pieces
 from ct_tasks.paradigms.base import Problem
 from ct_tasks.paradigms.extraction import Extraction, Found, Missed
-from ct_tasks.paradigms.places import Place, places
+from ct_tasks.paradigms.places import Place, places, without_tags
 
 MAX_TEXT = 100_000
 MAX_DIFFERENT = 16
@@ -64,10 +64,13 @@ def read(text: str, problem: Problem, *, truncated: bool = False) -> Extraction:
     text = _one_reply(text)
     if not text.strip():
         return Missed("no_answer", "the reply is empty")
-    found = candidates(text, problem)
-    if truncated:
-        found = [c for c in found if c.complete]
-    return choose(text, found)
+    found = _strong(text, problem)
+    begin = _begin(text, found)
+    if not any(c.rank >= _ASSERTED and c.end > begin for c in found):
+        found += [Candidate(p.at, p.end, _PHRASE if p.final else _LINE, p.found, False) for p in phrases.phrases(text, problem)]
+        found = found or _last(text, problem)
+        begin = _begin(text, found)
+    return _choose([c for c in found if c.complete] if truncated else found, begin)
 
 
 def taken_back(text: str, end: int) -> bool:
@@ -75,32 +78,30 @@ def taken_back(text: str, end: int) -> bool:
     return _TAKEN_BACK.search(text, end) is not None
 
 
-def choose(text: str, found: list[Candidate]) -> Extraction:
-    """The last candidate of the strongest rung that is not taken back."""
+def _begin(text: str, found: list[Candidate]) -> int:
+    """Where the part begins that nothing takes back."""
     begin = 0
     for match in list(_TAKEN_BACK.finditer(text))[-64:]:
         if any(c.end <= match.start() for c in found):
             begin = match.end()
-    kept = [c for c in found if c.at >= begin or c.end > begin]
-    if begin and not kept and found:
-        return Missed("no_answer", "the answer is taken back")
-    tags = [c for c in kept if c.tag]
-    if len({c.found.text for c in tags}) > MAX_DIFFERENT:
+    return begin
+
+
+def _choose(found: list[Candidate], begin: int) -> Extraction:
+    """The last candidate of the strongest rung, from ``begin`` on."""
+    kept = [c for c in found if c.end > begin]
+    if len({c.found.text for c in kept if c.tag}) > MAX_DIFFERENT:
         return Missed("no_answer", f"more than {MAX_DIFFERENT} different answers")
-    strong = [c for c in kept if c.rank >= _ASSERTED]
-    ranked = strong or kept
-    if not ranked:
-        return Missed("no_answer", "no answer in the text")
-    best = max(ranked, key=lambda c: (_ASSERTED if c.rank >= _ASSERTED else c.rank, c.at))
-    return best.found
+    if not kept:
+        return Missed("no_answer", "the answer is taken back" if found else "no answer in the text")
+    return max(kept, key=lambda c: (min(c.rank, _ASSERTED), c.at)).found
 
 
-def candidates(text: str, problem: Problem) -> list[Candidate]:
-    """Everything in the text that may be its answer, in no particular order."""
+def _strong(text: str, problem: Problem) -> list[Candidate]:
+    """Answer places and statements about the asked call."""
     found: list[Candidate] = []
-    spots = places(text)
     weak: list[Candidate] = []
-    for spot in spots:
+    for spot in places(text):
         candidate = _of_place(spot, problem, any(c.tag for c in found))
         if candidate is not None:
             (found if candidate.rank == _PLACE else weak).append(candidate)
@@ -112,11 +113,7 @@ def candidates(text: str, problem: Problem) -> list[Candidate]:
         if problem.side == "input" and not claim.asserted:
             rank = _LINE
         found.append(Candidate(claim.at, claim.end, rank, claim.found, claim.alone))
-    if not any(c.rank >= _ASSERTED for c in found):
-        found += [Candidate(p.at, p.end, _PHRASE if p.final else _LINE, p.found, False) for p in phrases.phrases(text, problem)]
-    if not found:
-        found += _last(text, problem)
-    return found + [c for c in weak if not found]
+    return found or weak
 
 
 def _of_place(spot: Place, problem: Problem, answered: bool) -> Candidate | None:
@@ -156,8 +153,19 @@ def _last(text: str, problem: Problem) -> list[Candidate]:
         value = pieces.whole(tidy) or pieces.whole(tidy.rstrip("."))
         if value is not None and problem.side == "output":
             return [Candidate(at, at + len(part), _LINE, value, False)]
-    code = len(lines) == 1 and whole.status == "unreadable" and not _PROSE.search(text)
-    return [Candidate(0, len(text), 0, whole, False)] if code else []
+    return [Candidate(0, len(text), 0, whole, False)] if len(lines) == 1 and _is_code(without_tags(text)) else []
+
+
+def _is_code(text: str) -> bool:
+    """Whether a line without a value is an expression, a statement or the beginning of a literal, rather than words."""
+    tidy = pieces.clean(text)
+    if tidy[:1] in ("[", "(", "{", "'", '"') or tidy.startswith("assert "):
+        return "??" not in tidy
+    try:
+        literals.parse_node(tidy)
+    except literals.LiteralError:
+        return False
+    return True
 
 
 def _one_reply(text: str) -> str:

@@ -19,7 +19,7 @@ _STRING = r"(?:[rRbBuU]{1,2})?(?:'''(?:[^\\]|\\.)*?'''|\"\"\"(?:[^\\]|\\.)*?\"\"
 _AT_STRING = re.compile(_STRING, re.DOTALL)
 _BRACKET = re.compile(_STRING + r"|(?P<open>[\[({])|(?P<close>[\])}])", re.DOTALL)
 _NUMBER = re.compile(r"[+-]?(?:\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+)j?(?![\w])")
-_WORD = re.compile(r"(?:True|False|None|true|false)\b(?![\w(\[]|\.\w)")
+_WORD = re.compile(r"(?:True|False|None)\b(?![\w(\[]|\.\w)")
 _MADE = re.compile(r"(?:set|frozenset|dict|float|deque|Counter|OrderedDict|defaultdict)?(?=[\[({])")
 _WRAPPED = re.compile(r"(\*\*|\*|__|\$\$|\$)(?P<inside>.+)\1", re.DOTALL)
 _TEX = re.compile(r"\\(?:\(|\[)\s*(?P<inside>.+?)\s*\\(?:\)|\])|\\(?:boxed|text|texttt|mathtt)\{(?P<braced>.*)\}", re.DOTALL)
@@ -27,7 +27,6 @@ _TEX = re.compile(r"\\(?:\(|\[)\s*(?P<inside>.+?)\s*\\(?:\)|\])|\\(?:boxed|text|
 _GOES_ON = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\u200b-\u200f\u202a-\u202e\ufeff\ud800-\udfff]|[(\[](?![/A-Z])|\.[A-Za-z_]|[ \t]+(?:[\"'\d{]|\[(?![/A-Z]))|[ \t]*(?:or\b|if\b|unless\b|otherwise\b|else\b|[+%&|^]|==|!=|<=|>=|[<>*/-][ \t]*\d|//?[ \t]*\w)"
 )
-_JSON_WORDS = {"true": True, "false": False}
 
 
 def literal_at(text: str, at: int) -> tuple[int, Found] | None:
@@ -41,8 +40,6 @@ def literal_at(text: str, at: int) -> tuple[int, Found] | None:
     if end is None:
         return None
     written = text[at:end]
-    if written in _JSON_WORDS:
-        return end, Found(str(_JSON_WORDS[written]), _JSON_WORDS[written])
     try:
         return end, Found(written, answers.value(literals.parse_node(written)))
     except LiteralError:
@@ -98,8 +95,6 @@ def clean(text: str) -> str:
 def whole(text: str) -> Found | None:
     """The text, as one literal and nothing else."""
     text = text.strip()
-    if text in _JSON_WORDS:
-        return Found(str(_JSON_WORDS[text]), _JSON_WORDS[text])
     try:
         return Found(text, answers.value(literals.parse_node(text)))
     except LiteralError:
@@ -128,7 +123,7 @@ def unquoted(text: str, problem: Problem) -> Found | None:
 
 
 _NO_VALUE = frozenset(
-    ("null", "undefined", "nil", "Nil", "nan", "inf", "Error", "error", "exception", "Exception", "unknown", "Unknown",
+    ("true", "false", "null", "undefined", "nil", "Nil", "nan", "inf", "Error", "error", "exception", "Exception", "unknown", "Unknown",
      "value", "answer", "result", "output", "NotImplemented", "Ellipsis", "pass", "str", "int", "list", "dict", "bool",
      "float", "tuple", "set", "TypeError", "ValueError", "IndexError", "KeyError", "AttributeError", "and", "or")
 )  # fmt: skip

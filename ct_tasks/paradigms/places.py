@@ -41,6 +41,11 @@ def places(text: str) -> list[Place]:
     return sorted(_tagged(text) + _boxed(text), key=lambda p: p.at)[-MAX_PLACES:]
 
 
+def without_tags(text: str) -> str:
+    """The text between the tags."""
+    return _TAG.sub("", text)
+
+
 def _tagged(text: str) -> list[Place]:
     tags = _tags(text)
     found = []

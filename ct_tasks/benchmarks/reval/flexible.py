@@ -94,7 +94,8 @@ _ANSWER = re.compile(r"\banswer\s*(?:is|:)\s*:?\s*(?:line\s+(?P<number>\d+)\b|`(
 
 
 def path(text: str, lines: Sequence[str], *, truncated: bool) -> str | Missed:
-    """A line of the program (stripped) or ``-1``; ``lines`` are the program's."""
+    """A line of the program (stripped) or ``-1``; ``lines`` are the program's. A number stands for the line that has it, and
+    for itself where that line is empty."""
     stripped = [line.strip() for line in lines]
 
     def line(said: str) -> str | None:
@@ -108,8 +109,8 @@ def path(text: str, lines: Sequence[str], *, truncated: bool) -> str | Missed:
             return bare
         match = _LINE_NUMBER.fullmatch(said.rstrip("."))
         if match and 0 < int(match[1]) <= len(stripped):
-            return stripped[int(match[1]) - 1]
-        return None
+            return stripped[int(match[1]) - 1] or match[1]
+        return said if said.isdecimal() else None
 
     def prose(said: str) -> str | None:
         for pattern in (_ANSWER, _NEXT, _COMES):

@@ -212,6 +212,8 @@ class RevalP(Probe):
         if copied and 0 < int(copied.group(1)) <= len(lines) and lines[int(copied.group(1)) - 1] == copied.group(2).strip():
             return Score("right" if int(copied.group(1)) in following else "wrong", said)
         named = [i for i, line in enumerate(lines, 1) if line and line == said]
+        if not named and said.isdecimal():
+            return Score("wrong", said, reason="a number, where the text of a line is asked for")
         if not named:
             return Score("unreadable", said, reason="no line of the program")
         return Score("right" if set(named) & set(following) else "wrong", said)
