@@ -218,9 +218,14 @@ class OutputBenchmark(PredictionBenchmark):
                 official.Claim(answer.item.id, data["code"], data["call"], data["output"], verdict.claim_text, counted)
             )
         judged = official.verdicts(claims, self.rules, lambda jobs: self.run(options, jobs))
-        return [
-            _combine(verdict, claim, published) for verdict, claim, published in zip(found, claims, judged, strict=True)
-        ]
+        made: dict[tuple[int, bool | None], Score] = {}  # equal texts share a verdict
+        scores = []
+        for verdict, claim, published in zip(found, claims, judged, strict=True):
+            key = (id(verdict), published)
+            if key not in made:
+                made[key] = _combine(verdict, claim, published)
+            scores.append(made[key])
+        return scores
 
 
 def _judge(found: Extraction, gold: object, answer: Answer) -> tuple[Status, str]:

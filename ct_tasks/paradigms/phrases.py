@@ -22,6 +22,11 @@ _PHRASE = re.compile(
     rf"(?P<verb>\b{_VERB}\b|:|=)[\s*_]{{0,4}}{_KIND}[\s*_]{{0,3}}:?\s{{0,4}}(?:```\w*\n)?[`*]{{0,3}}",
     re.IGNORECASE,
 )
+_ANY = re.compile(
+    r"answer|output|result|return|value|assert|function|call|program|code|argument|input|final|expected|correct|computed|predicted"
+    r"|actual|overall|\bit\b",
+    re.IGNORECASE,
+)
 _CONCLUDES = re.compile(r"\b(?:therefore|thus|hence|so|finally|in conclusion|as a result|final|answer|consequently|returned value|return value|expected output)\b", re.IGNORECASE)
 _HEDGE = re.compile(r"\b(?:if|unless|when|whether|suppose|assume|would have been|instead of|might|could|maybe|not)\b", re.IGNORECASE)
 _NOT_THE_RESULT = re.compile(r"\bof\s+`?(?:len|the\s+(?:first|second|third|loop|condition|comparison|expression)|`?\w+\s*[+*/%<>-])|\b(?:first|second|third|next)\b", re.IGNORECASE)
@@ -45,6 +50,8 @@ def last(text: str, problem: Problem) -> Phrase | None:
 
 def phrases(text: str, problem: Problem) -> list[Phrase]:
     """Answers said in words, in order; at most the last few of a long text."""
+    if not _ANY.search(text):
+        return []
     found = []
     for match in list(_PHRASE.finditer(text))[-MAX_PHRASES:]:
         phrase = _read(text, match, problem)
