@@ -168,11 +168,11 @@ def inputs(problem: Problem) -> dict[str, str]:
         "a method": f"x.{entry}(1)",
         "or True": f"{entry}(no_such_name_) or True",
         "prose": "any suitable input",
-        "two statements": f"{entry} = {forged}; {entry}(no_such_keyword_=1)",
-        "two lines": f"{entry} = {forged}\n{entry}(no_such_keyword_=1)",
+        "two statements": f"{entry} = {forged}; {entry}(zq_=1)",
+        "two lines": f"{entry} = {forged}\n{entry}(zq_=1)",
     }
     assertions = {
-        "redefined before the assertion": f"def {entry}(*a, **k): return {gold}\nassert {entry}(no_such_keyword_=1) == {gold}",
+        "redefined before the assertion": f"def {entry}(*a, **k): return {gold}\nassert {entry}(zq_=1) == {gold}",
         "assert nothing": "assert True",
         "assert the value": f"assert {gold} == {gold}",
         "the question again": problem.question(),

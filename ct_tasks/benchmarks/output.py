@@ -1,7 +1,8 @@
 """Output prediction: one benchmark class and one scorer for CRUXEval-O, LiveCodeBench execution, REval-FO and the bundled set.
 
 A reply goes through its paradigm's extraction; the answer is read as a literal and compared by type and value, never
-executed (``acc``). Beside it stands what a careful person takes as the answer (``acc_flexible``). The published scorer's verdict stands beside it (``acc_official``). For ConTra the trace is scored
+executed (``acc``). Beside it stand what a careful person takes as the answer (``acc_flexible``) and the published scorer's
+verdict (``acc_official``). For ConTra the trace is scored
 against the true one, which the sandbox makes once for each call.
 """
 

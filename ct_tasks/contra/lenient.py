@@ -13,7 +13,8 @@ from ct_tasks.contra.parsed import ParsedBlock, ParsedTrace, Returned, parse_ret
 from ct_tasks.contra.trace import TAGS
 
 _LOOSE_CODE_LINE: Final = re.compile(
-    r"\s*(?:\[\s?(?:LINENO|LINE)?[ :]{0,2}([0-9]{1,9})\s?\]|LINENO[ :]{1,2}([0-9]{1,9})\b)[:.]?(?: {4}|\s?)(.*)", re.DOTALL | re.IGNORECASE
+    r"\s*(?:\[\s?(?:LINENO|LINE)?[ :]{0,2}([0-9]{1,9})\s?\]|LINENO[ :]{1,2}([0-9]{1,9})\b)[:.]?(?: {4}|\s?)(.*)",
+    re.DOTALL | re.IGNORECASE,
 )
 _LOOSE_TAG: Final = re.compile(r"[*_`# ]{0,8}\[ ?([/\\]?) ?(TRACE|CODE|THOUGHTS?|LOCALS?|RETURNS?) ?\][*_`: ]{0,8}", re.IGNORECASE)
 _MAX_RETURNS: Final = 32  # a text that answers more often than this does not answer

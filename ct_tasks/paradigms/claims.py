@@ -17,13 +17,19 @@ from ct_tasks.paradigms.extraction import Extraction, Found, Missed
 MAX_CLAIMS = 64  # the last ones; a text that says more is not read further back
 _KINDS = r"(?:value|list|string|tuple|pair|dictionary|dict|integer|number|boolean|set|result|output|following)"
 _RELATION = re.compile(
-    r"[`*)]{0,4}\s{0,8}(?:,?\s?which\s|,?\s?it\s|,?\s?this\s|,?\s?and\sit\s)?(?:(?:will|would|should|must|also|actually|now|indeed)\s+){0,2}"
+    r"[`*)]{0,4}\s{0,8}(?:,?\s?which\s|,?\s?it\s|,?\s?this\s|,?\s?and\sit\s)?"
+    r"(?:(?:will|would|should|must|also|actually|now|indeed)\s+){0,2}"
     r"(?:(?P<eq>===?)|=>|->|→|⇒|➜|=|:|#\s*(?:(?:output|outputs|returns?|prints?|expected|result|should be|should return)\s*:?)?"
-    r"|(?:is\s+)?equal(?:s)?(?:\s+to)?|evaluates?\s+to|results?\s+(?:in|to)|(?:is|are|be)|returns?|gives?|produces?|outputs?|yields?|becomes)"
-    rf"(?:\s+(?:a|an|the)?\s?(?:new\s|empty\s|final\s|expected\s)?{_KINDS}(?:\s+of)?(?:\s+is)?)?\s{{0,4}}:?\s{{0,4}}(?:```\w*\n)?[`*]{{0,3}}",
+    r"|(?:is\s+)?equal(?:s)?(?:\s+to)?|evaluates?\s+to|results?\s+(?:in|to)|(?:is|are|be)|returns?"
+    r"|gives?|produces?|outputs?|yields?|becomes)"
+    rf"(?:\s+(?:a|an|the)?\s?(?:new\s|empty\s|final\s|expected\s)?{_KINDS}(?:\s+of)?(?:\s+is)?)?"
+    r"\s{0,4}:?\s{0,4}(?:```\w*\n)?[`*]{0,3}",
     re.IGNORECASE,
 )
-_BAD_BEFORE = re.compile(r"(?:\b(?:not|or|if|elif|while|whether|assume|suppose|lambda)|[=!<>+%/&|^,-]|\w\()\s*[`(]?$", re.IGNORECASE)
+_BAD_BEFORE = re.compile(
+    r"(?:\b(?:not|or|if|elif|while|whether|assume|suppose|lambda)|[=!<>%/&|^]|\w\s?[-+*]|\w\((?:[^()\n]{0,200},)?)\s*[`(]?$",
+    re.IGNORECASE,
+)
 _ASSERT = re.compile(r"\bassert\b[\s(`]*$")
 _REVERSED = re.compile(r"(?P<left>.+?)\s*==\s*$", re.DOTALL)
 
@@ -82,7 +88,8 @@ def _output_claim(text: str, start: int, end: int, problem: Problem) -> Claim | 
     if pieces.goes_on(text, stop, code=equation):
         if not equation:
             return None
-        return Claim(start, stop, Missed("unreadable", "the asserted value is an expression", text[at : at + 200]), exact, True, False)
+        expression = Missed("unreadable", "the asserted value is an expression", text[at : at + 200])
+        return Claim(start, stop, expression, exact, True, False)
     rest = text[stop : text.find("\n", stop) if "\n" in text[stop:] else len(text)]
     alone = asserted and "\n" in text[stop:]
     return Claim(start, stop + len(rest), answer, exact, equation, alone)
@@ -104,7 +111,8 @@ def _reversed(text: str, line: int, start: int, end: int, exact: bool) -> Claim 
     if match is None or pieces.goes_on(text, end, code=True):
         return None
     left = re.split(r"\bassert\b|`", match["left"])[-1].strip()
-    answer = pieces.whole(left) or pieces.whole(left.lstrip("-*> \t(")) or pieces.whole(re.split(r"\b(?:so|that|have|is):? ", left)[-1])
+    words = re.split(r"\b(?:so|that|have|is):? ", left)[-1]
+    answer = pieces.whole(left) or pieces.whole(left.lstrip("-*> \t(")) or pieces.whole(words)
     return Claim(start, end, answer, exact, True, "\n" in text[end:]) if answer else None
 
 

@@ -33,9 +33,12 @@ from ct_tasks.paradigms.places import Place, places, without_tags
 MAX_TEXT = 100_000
 MAX_DIFFERENT = 16
 _TAKEN_BACK = re.compile(
-    r"\bwait\b(?=[,.!:;—–-]|\s+(?:no|that|I|let|a)\b)|\bno,\s+(?:that|this|wait|it|the|I)\b|\b(?:that|this|which|it)(?:'s| is| was)\s+(?:wrong|incorrect|"
-    r"not (?:right|correct)|a mistake)|\b(?:my|the|this)\s+(?:(?:previous|above|earlier|first|last)\s+)?(?:answer|assertion|output)\s+(?:above\s+)?"
-    r"(?:is|was)\s+(?:wrong|incorrect|not (?:right|correct))|\bI (?:made|have made) (?:a|an) (?:mistake|error)|\bscratch that\b|\bon second thought"
+    r"\bwait\b(?=[,.!:;—–-]|\s+(?:no|that|I|let|a)\b)"
+    r"|\bno,\s+(?:that|this|wait|it|the|I)\b|\b(?:that|this|which|it)(?:'s| is| was)\s+"
+    r"(?:wrong|incorrect|not (?:right|correct)|a mistake)"
+    r"|\b(?:my|the|this)\s+(?:(?:previous|above|earlier|first|last)\s+)?(?:answer|assertion|output)\s+"
+    r"(?:above\s+)?(?:is|was)\s+(?:wrong|incorrect|not (?:right|correct))"
+    r"|\bI (?:made|have made) (?:a|an) (?:mistake|error)|\bscratch that\b|\bon second thought"
     r"|\bhold on\b|\b(?:disregard|ignore) (?:that|the above|my (?:previous|earlier))|^\s*correction\b",
     re.IGNORECASE | re.MULTILINE,
 )

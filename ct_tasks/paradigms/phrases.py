@@ -12,10 +12,15 @@ from ct_tasks.paradigms.extraction import Found
 MAX_PHRASES = 200
 _STRONG = r"(?:final|expected|correct|missing|returned?|resulting|overall|computed|predicted|actual)"
 _VERB = (
-    r"(?:(?:will|would|should|must)\s+be(?:come)?|(?:will|would|should|must)\s+(?:return|output|print|give)|is|are|was|becomes?|be|returns?|"
+    r"(?:(?:will|would|should|must)\s+be(?:come)?|(?:will|would|should|must)\s+(?:return|output|print|give)|is|are|was|becomes?|be|"
+    r"returns?|"
     r"outputs?|prints?|equals?|evaluates?\s+to|gives?|yields?|produces?|results?\s+in)"
 )
-_KIND = r"(?:(?:a|an|the)\s)?(?:(?:new|empty|final|expected|following|modified|boolean|same|original|integer)\s){0,2}(?:(?:value|list|string|tuple|pair|dictionary|dict|integer|number|boolean|set|result|output|literal|assertion|call)(?:\s+of|\s+is|\s+to\s+be)?)?"
+_KIND = (
+    r"(?:(?:a|an|the)\s)?(?:(?:new|empty|final|expected|following|modified|boolean|same|original|integer)\s){0,2}"
+    r"(?:(?:value|list|string|tuple|pair|dictionary|dict|integer|number|boolean|set|result|output|literal|assertion|call)"
+    r"(?:\s+of|\s+is|\s+to\s+be)?)?"
+)
 _PHRASE = re.compile(
     rf"\b(?P<what>(?:{_STRONG}\s+)?(?:answer|output|result|assertion|return(?:ed)?[ -]value|{_STRONG}\s+value|value\s+returned|"
     rf"function(?:\scall)?|call|program|code|arguments?|inputs?|it|and)|{_STRONG}\s+\w+)\b(?P<mid>(?:[^.\n]|\.(?=\S)){{0,90}}?)"
@@ -27,9 +32,21 @@ _ANY = re.compile(
     r"|actual|overall|\bit\b",
     re.IGNORECASE,
 )
-_CONCLUDES = re.compile(r"\b(?:therefore|thus|hence|so|finally|in conclusion|as a result|final|answer|consequently|returned value|return value|expected output)\b", re.IGNORECASE)
-_HEDGE = re.compile(r"\b(?:if|unless|when|whether|suppose|assume|would have been|instead of|might|could|maybe|not)\b", re.IGNORECASE)
-_NOT_THE_RESULT = re.compile(r"\bof\s+`?(?:len|the\s+(?:first|second|third|loop|condition|comparison|expression)|`?\w+\s*[+*/%<>-])|\b(?:first|second|third|next)\b", re.IGNORECASE)
+_CONCLUDES = re.compile(
+    r"\b(?:therefore|thus|hence|so|finally|in conclusion|as a result|final|answer|consequently|returned value|return value"
+    r"|expected output)\b",
+    re.IGNORECASE,
+)
+_HEDGE = re.compile(
+    r"\b(?:if|unless|when|whether|suppose|assume|would have been|instead of|might|could|maybe|not)\b", re.IGNORECASE
+)
+_NOT_THE_RESULT = re.compile(
+    r"\bof\s+`?(?:len|the\s+(?:first|second|third|loop|condition|comparison|expression)|`?\w+\s*[+*/%<>-])"
+    r"|\b(?:first|second|third|next)\b",
+    re.IGNORECASE,
+)
+_RETURNS = re.compile(r"(?:will |would |should |must )?(?:return|output|print|evaluate|give|yield|produce)")
+_ACTORS = ("it", "and", "function", "function call", "call", "program", "code")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +83,7 @@ def _read(text: str, match: re.Match[str], problem: Problem) -> Phrase | None:
         return _arguments(text, match, problem) if what.startswith(("argument", "input", "answer")) or "answer" in what else None
     if what.startswith(("argument", "input")) or _NOT_THE_RESULT.search(match["mid"]) or _HEDGE.search(match["mid"]):
         return None
-    if what in ("it", "and", "function", "function call", "call", "program", "code") and not re.match(r"(?:will |would |should |must )?(?:return|output|print|evaluate|give|yield|produce)", match["verb"].lower()):
+    if what in _ACTORS and not _RETURNS.match(match["verb"].lower()):
         return None
     value = pieces.literal_at(text, match.end())
     if value is None:

@@ -17,6 +17,8 @@ from ct_tasks.paradigms.extraction import Extraction, Found, Missed
 
 _NAMED = frozenset(("answer", "output", "result", "ans", "expected", "expected_output", "value", "res", "ret"))
 
+_DEFINITIONS = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+
 
 def read(text: str, problem: Problem) -> Extraction:
     """The value or call that the text gives. ``no_answer`` where it is empty or only the question again."""
@@ -67,7 +69,7 @@ def _statements(text: str, problem: Problem) -> Extraction | None:
                 return _equation(text, test, problem)
             case ast.Expr(value=ast.Constant(value=str())) if number == 0 and len(body) > 1:
                 continue
-            case ast.Expr(value=node) if all(isinstance(s, (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)) for s in body[:number]):
+            case ast.Expr(value=node) if all(isinstance(s, _DEFINITIONS) for s in body[:number]):
                 return _literal(text, node, problem)
             case ast.Assign(targets=[ast.Name(id=name)], value=node) if name in _NAMED and len(body) == 1:
                 return _literal(text, node, problem)

@@ -25,8 +25,12 @@ _WRAPPED = re.compile(r"(\*\*|\*|__|\$\$|\$)(?P<inside>.+)\1", re.DOTALL)
 _TEX = re.compile(r"\\(?:\(|\[)\s*(?P<inside>.+?)\s*\\(?:\)|\])|\\(?:boxed|text|texttt|mathtt)\{(?P<braced>.*)\}", re.DOTALL)
 # What may not follow a value in running text: it would be an expression, or one of several answers.
 _GOES_ON = re.compile(
-    r"[\x00-\x08\x0b\x0c\x0e-\x1f\u200b-\u200f\u202a-\u202e\ufeff\ud800-\udfff]|[(\[](?![/A-Z])|\.[A-Za-z_]|[ \t]+(?:[\"'\d{]|\[(?![/A-Z]))|[ \t]*(?:or\b|if\b|unless\b|otherwise\b|else\b|[+%&|^]|==|!=|<=|>=|[<>*/-][ \t]*\d|//?[ \t]*\w)"
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\u200b-\u200f\u202a-\u202e\ufeff\ud800-\udfff]|[(\[](?![/A-Z])"
+    r"|\.[A-Za-z_]|[ \t]+(?:[\"'\d{]|\[(?![/A-Z]))"
+    r"|[ \t]*(?:or\b|if\b|unless\b|otherwise\b|else\b|[+%&|^]|==|!=|<=|>=|[<>*/-][ \t]*\d|//?[ \t]*\w)"
 )
+
+_NO_TEXT = re.compile(r"[\"'`=]|\b(?:assert|return|the|is|The|It)\b|\.\w+\(|\)\s*$")
 
 
 def literal_at(text: str, at: int) -> tuple[int, Found] | None:
@@ -114,7 +118,7 @@ def unquoted(text: str, problem: Problem) -> Found | None:
     try:
         node = literals.parse_node(text)
     except LiteralError:
-        if kind == "unknown" or len(text.split()) > 6 or re.search(r"[\"'`=]|\b(?:assert|return|the|is|The|It)\b|\.\w+\(|\)\s*$", text):
+        if kind == "unknown" or len(text.split()) > 6 or _NO_TEXT.search(text):
             return None
         return Found(repr(text), text)
     if not isinstance(node, ast.Name) or node.id in returns.names(problem.code) or node.id in _NO_VALUE:
@@ -123,7 +127,7 @@ def unquoted(text: str, problem: Problem) -> Found | None:
 
 
 _NO_VALUE = frozenset(
-    ("true", "false", "null", "undefined", "nil", "Nil", "nan", "inf", "Error", "error", "exception", "Exception", "unknown", "Unknown",
-     "value", "answer", "result", "output", "NotImplemented", "Ellipsis", "pass", "str", "int", "list", "dict", "bool",
-     "float", "tuple", "set", "TypeError", "ValueError", "IndexError", "KeyError", "AttributeError", "and", "or")
+    ("true", "false", "null", "undefined", "nil", "Nil", "nan", "inf", "Error", "error", "exception", "Exception", "unknown",
+     "Unknown", "value", "answer", "result", "output", "NotImplemented", "Ellipsis", "pass", "str", "int", "list", "dict",
+     "bool", "float", "tuple", "set", "TypeError", "ValueError", "IndexError", "KeyError", "AttributeError", "and", "or")
 )  # fmt: skip

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 MAX_PLACES = 256
 _TAG = re.compile(
-    r"\[(?P<close>[/\\]?) ?(?P<name>(?i:(?:final )?answer)|RETURN|OUTPUT|RESULT|THOUGHT|PYTHON|TRACE|LOCALS|CODE|MONOLOGUE|QUESTION|Python|python) ?(?:\]|(?=\n)|$)"
+    r"\[(?P<close>[/\\]?) ?"
+    r"(?P<name>(?i:(?:final )?answer)|RETURN|OUTPUT|RESULT|THOUGHT|PYTHON|TRACE|LOCALS|CODE|MONOLOGUE"
+    r"|QUESTION|Python|python) ?(?:\]|(?=\n)|$)"
     r"|<(?P<xclose>/?)(?P<xname>(?i:answer|output|result|reasoning))>"
 )
 _BOX = re.compile(r"\\(?:boxed|fbox)\s?\{")
@@ -80,7 +82,8 @@ def _tags(text: str) -> list[_Tag]:
     for match in _TAG.finditer(text):
         name = (match["name"] or match["xname"]).lower()
         close = bool(match["close"] or match["xclose"])
-        if match["name"] and match["name"].islower() and _IN_CODE.search(text[max(0, match.start() - 12) : match.start()]) and not close:
+        before = text[max(0, match.start() - 12) : match.start()]
+        if match["name"] and match["name"].islower() and not close and _IN_CODE.search(before):
             continue  # a list in the program, not a tag
         found.append(_Tag(match.start(), match.end(), name in _ANSWERS, close))
     return found[-2 * MAX_PLACES :]

@@ -28,6 +28,9 @@ _OTHER_CALLS = frozenset(
     ("len", "int", "float", "bool", "list", "dict", "set", "tuple", "sorted", "range", "ord", "abs", "any", "all", "round",
      "enumerate", "zip", "map", "filter", "frozenset", "Counter", "defaultdict", "divmod", "isinstance")
 )  # fmt: skip
+_OTHER_NODES = (
+    ast.UnaryOp, ast.Compare, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.Lambda,
+)  # fmt: skip
 _MAX_NODES = 20_000
 
 
@@ -155,6 +158,4 @@ def _of(node: ast.expr, env: dict[str, Kind]) -> Kind:
             return _join([_of(body, env), _of(orelse, env)])
         case ast.BoolOp(values=values):
             return _join([_of(value, env) for value in values])
-        case ast.UnaryOp() | ast.Compare() | ast.List() | ast.Tuple() | ast.Dict() | ast.Set() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.Lambda():
-            return "other"
-    return "unknown"
+    return "other" if isinstance(node, _OTHER_NODES) else "unknown"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from ct_tasks.contra.trace import Truth
 from ct_tasks.paradigms import answers, example
@@ -118,5 +118,6 @@ class Tagged(Paradigm):
             lines = [line for line in text.split("\n") if line.lstrip().startswith(marker)][: MAX_BLOCKS + 1]
         read = [r for line in lines if isinstance(r := answers.read(line.strip(), problem, open_end=open_end), Found)]
         if not lines or len(read) < len(lines) or len(lines) > MAX_BLOCKS:
-            return Missed("no_answer" if not lines else "unreadable", f"no {self.opener} in the text, and {whole.reason}", whole.text)
+            status: Literal["no_answer", "unreadable"] = "unreadable" if lines else "no_answer"
+            return Missed(status, f"no {self.opener} in the text, and {whole.reason}", whole.text)
         return answers.agree(read, problem)

@@ -56,7 +56,8 @@ def find(text: str, piece: Read, prose: Read, *, truncated: bool, head: bool = F
 _YES_NO = re.compile(r"(YES|NO)(?=$|\s*[.,:;!\n—–-]|\s*$)", re.IGNORECASE)
 _SAYS = re.compile(r"\banswer\s*(?:is|:)[\s:`*\"'\[]*(YES|NO)\b", re.IGNORECASE)
 _EXECUTED = re.compile(
-    r"\b(?:is|was|are|were|will|would|does|do|did|gets?)\s*(?P<no>n['’]t|not|never)?\s*(?:be\s+|get\s+)?(?:actually\s+|ever\s+)?(?:executed|execute|run|reached|reach)\b",
+    r"\b(?:is|was|are|were|will|would|does|do|did|gets?)\s*(?P<no>n['’]t|not|never)?\s*(?:be\s+|get\s+)?(?:actually\s+|ever\s+)?"
+    r"(?:executed|execute|run|reached|reach)\b",
     re.IGNORECASE,
 )
 
@@ -86,10 +87,15 @@ def _executed(text: str) -> str | None:
 
 _LINE_NUMBER = re.compile(r"(?:the\s+)?(?:line\s+|L)?(\d{1,4})(?:\s*[:.)\t]\s*.*|\s*[(`].*)?", re.IGNORECASE | re.DOTALL)
 _NEXT = re.compile(
-    r"(?:next\s+line|(?:executed|comes?|runs?)\s+(?:right\s+|immediately\s+|directly\s+)?(?:after|next))(?:[^.\n]|\.(?=\S)){0,160}?\bis\b:?\s*(?:line\s+(?P<number>\d+)|`(?P<code>[^`\n]+)`)",
+    r"(?:next\s+line|(?:executed|comes?|runs?)\s+(?:right\s+|immediately\s+|directly\s+)?(?:after|next))"
+    r"(?:[^.\n]|\.(?=\S)){0,160}?\bis\b:?\s*(?:line\s+(?P<number>\d+)|`(?P<code>[^`\n]+)`)",
     re.IGNORECASE,
 )
-_COMES = re.compile(r"\bline\s+(?:(?P<number>\d+)\b|`(?P<code>[^`\n]+)`)[^.\n]{0,40}?\b(?:is|will be|gets)\s+executed\s+(?:right\s+|immediately\s+|directly\s+)?(?:after|next)", re.IGNORECASE)
+_COMES = re.compile(
+    r"\bline\s+(?:(?P<number>\d+)\b|`(?P<code>[^`\n]+)`)[^.\n]{0,40}?\b(?:is|will be|gets)\s+executed\s+"
+    r"(?:right\s+|immediately\s+|directly\s+)?(?:after|next)",
+    re.IGNORECASE,
+)
 _ANSWER = re.compile(r"\banswer\s*(?:is|:)\s*:?\s*(?:line\s+(?P<number>\d+)\b|`(?P<code>[^`\n]+)`|(?P<none>-1)\b)", re.IGNORECASE)
 
 
@@ -128,17 +134,20 @@ def path(text: str, lines: Sequence[str], *, truncated: bool) -> str | Missed:
 
 _TYPE = r"`?(?:<class\s+)?['\"`]?(?P<kind>[A-Za-z_][\w.]*(?:\[[^\n]*\])?)['\"`]?>?`?"
 _PAIR = re.compile(
-    rf"(?:(?:the\s+)?value(?:\s+of\s+`?\w+`?)?\s*(?::|=|is)\s*)?(?P<value>.+?)\s*(?:[;,|\n]\s*(?:and\s+)?(?:(?:the\s+)?type(?:\s+of\s+`?\w+`?)?\s*(?::|=|is)\s*)?|\s+of\s+type\s+|\s+\((?:type:?\s*)?|:\s+){_TYPE}\)?",
+    rf"(?:(?:the\s+)?value(?:\s+of\s+`?\w+`?)?\s*(?::|=|is)\s*)?(?P<value>.+?)\s*"
+    rf"(?:[;,|\n]\s*(?:and\s+)?(?:(?:the\s+)?type(?:\s+of\s+`?\w+`?)?\s*(?::|=|is)\s*)?|\s+of\s+type\s+|\s+\((?:type:?\s*)?|:\s+){_TYPE}\)?",
     re.DOTALL | re.IGNORECASE,
 )
 _SENTENCE = re.compile(
-    rf"\bvalues?\b(?:[^\n]){{0,160}}?\b(?:is|are|will be|would be|becomes)\s*:?\s*(?P<value>`[^`\n]+`|[^`\n]+?),?\s*(?:;|and|with)\s+(?:(?:its|the|a|of)\s+)?(?:type\s*)?(?:of\s+`?\w+`?\s+)?(?:is\s+)?(?:a\s+)?{_TYPE}",
+    rf"\bvalues?\b(?:[^\n]){{0,160}}?\b(?:is|are|will be|would be|becomes)\s*:?\s*(?P<value>`[^`\n]+`|[^`\n]+?)"
+    rf",?\s*(?:;|and|with)\s+(?:(?:its|the|a|of)\s+)?(?:type\s*)?(?:of\s+`?\w+`?\s+)?(?:is\s+)?(?:a\s+)?{_TYPE}",
     re.IGNORECASE,
 )
 _NOT_RUN = re.compile(r"\b(?:is|was|will)\s+(?:not|never)\s+(?:be\s+)?executed\b|\banswer\s+is\s+`?nil\b", re.IGNORECASE)
 _KINDS = frozenset(
-    ("int", "integer", "str", "string", "float", "bool", "boolean", "list", "tuple", "dict", "dictionary", "set", "frozenset", "none",
-     "nonetype", "bytes", "complex", "bytearray", "datetime", "deque", "collections.deque", "numpy.ndarray", "np.ndarray", "ndarray",
+    ("int", "integer", "str", "string", "float", "bool", "boolean", "list", "tuple", "dict", "dictionary", "set", "frozenset",
+     "none", "nonetype", "bytes", "complex", "bytearray", "datetime", "deque", "collections.deque", "numpy.ndarray", "np.ndarray",
+     "ndarray",
      "array", "datetime.datetime", "function", "module", "object", "range", "numpy.float64", "np.float64", "float64")
 )  # fmt: skip
 
@@ -202,7 +211,8 @@ def test_code(text: str, *, truncated: bool) -> str | Missed:
 def _code(text: str) -> str | None:
     fences = [match[1] for match in _FENCE.finditer(text)]
     code = (next((f for f in reversed(fences) if "assert" in f), fences[-1]) if fences else text).strip("\n")
-    return code if re.search(r"\bassert\w*\b", code) and "??" not in code and (fences or not re.search(r"(?:\b[a-z]+ ){5}", code)) else None
+    prose = not fences and re.search(r"(?:\b[a-z]+ ){5}", code)
+    return code if re.search(r"\bassert\w*\b", code) and "??" not in code and not prose else None
 
 
 def _code_in_fence(text: str) -> str | None:
