@@ -44,6 +44,7 @@ class _Verdict:
 class PredictionBenchmark(Benchmark):
     """What output and input prediction share: items that hold a program and a call, prompts, sampling."""
 
+    version: int = 2  # 2: read in two ways, with statuses for answers that are no value and for lost tags
     default_paradigm: ClassVar[str] = "contra"
     rules: ClassVar[official.Rules | None] = None
     prelude: ClassVar[str] = ""

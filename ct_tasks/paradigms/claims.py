@@ -81,6 +81,8 @@ def _output_claim(text: str, start: int, end: int, problem: Problem) -> Claim | 
     equation = asserted or relation["eq"] is not None
     if not exact and not asserted:
         return None  # a step on the way: f(2) == 4
+    if equation and re.search(r"\band\s*$", before):
+        return None  # a part of another assertion
     value = pieces.literal_at(text, at)
     if value is None:
         return _no_literal(text, start, at, problem, exact) if equation else None
@@ -175,6 +177,14 @@ def _normal(written: str, code: str, entry: str) -> str | None:
     if len(node.args) > len(names):
         return ast.dump(node)
     return repr(sorted((name, ast.dump(value)) for name, value in given.items()))
+
+
+def about_asked(text: str, statement: ast.Assert, problem: Problem) -> bool:
+    """Whether an assertion compares the asked call, with its arguments, with something."""
+    match statement.test:
+        case ast.Compare(left=ast.Call() as call, ops=[ast.Eq()]) | ast.Compare(ops=[ast.Eq()], comparators=[ast.Call() as call]):
+            return same_call(answers.segment(text, call), problem)
+    return False
 
 
 def as_arguments(text: str, problem: Problem) -> Found | None:

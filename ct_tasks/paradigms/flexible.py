@@ -50,7 +50,8 @@ _PLACE, _ASSERTED, _LOOSE, _PHRASE, _LINE = 5, 4, 3, 2, 1
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One thing that may be the answer. ``complete``: certainly so, even where the text is known to be cut."""
+    """One thing that may be the answer. ``complete``: certainly so, even where the text is known to be cut. ``tag``: from an
+    answer place. ``other``: an assertion about the function with other arguments than the asked ones."""
 
     at: int
     end: int
@@ -58,6 +59,7 @@ class Candidate:
     found: Extraction
     complete: bool
     tag: bool = False
+    other: bool = False
 
 
 def read(text: str, problem: Problem, *, truncated: bool = False) -> Extraction:
@@ -108,6 +110,8 @@ def _strong(text: str, problem: Problem) -> list[Candidate]:
         candidate = _of_place(spot, problem, any(c.tag for c in found))
         if candidate is not None:
             (found if candidate.rank == _PLACE else weak).append(candidate)
+    if problem.side == "output" and any(not c.other for c in found):
+        found = [c for c in found if not c.other]  # a further problem, or a worked example
     taken = [(c.at, c.end) for c in found if c.tag]
     for claim in claims.claims(text, problem):
         if any(begin <= claim.at < end for begin, end in taken):
@@ -132,7 +136,9 @@ def _of_place(spot: Place, problem: Problem, answered: bool) -> Candidate | None
             return None
         prose = _PROSE.search(text) and not re.search(rf"\bassert\b|==|\b{re.escape(problem.entry)}\(", text)
         return Candidate(spot.at, spot.end, _LINE if prose or spot.box else _PLACE, found, spot.closed, True)
-    return Candidate(spot.at, spot.end, _PLACE, found, spot.closed, True)
+    said = claims.claims(text, problem)
+    other = bool(said) and not any(claim.exact for claim in said)
+    return Candidate(spot.at, spot.end, _PLACE, found, spot.closed, True, other)
 
 
 def _tail(text: str) -> str:

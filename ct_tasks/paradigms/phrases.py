@@ -22,14 +22,14 @@ _KIND = (
     r"(?:\s+of|\s+is|\s+to\s+be)?)?"
 )
 _PHRASE = re.compile(
-    rf"\b(?P<what>(?:{_STRONG}\s+)?(?:answer|output|result|assertion|return(?:ed)?[ -]value|{_STRONG}\s+value|value\s+returned|"
-    rf"function(?:\scall)?|call|program|code|arguments?|inputs?|it|and)|{_STRONG}\s+\w+)\b(?P<mid>(?:[^.\n]|\.(?=\S)){{0,90}}?)"
+    rf"(?:\b(?P<what>(?:{_STRONG}\s+)?(?:answer|output|result|assertion|return(?:ed)?[ -]value|{_STRONG}\s+value|value\s+returned|"
+    rf"function(?:\scall)?|call|program|code|arguments?|inputs?|it|and)|{_STRONG}\s+\w+)\b|\?\?`?)(?P<mid>(?:[^.\n]|\.(?=\S)){{0,90}}?)"
     rf"(?P<verb>\b{_VERB}\b|:|=)[\s*_]{{0,4}}{_KIND}[\s*_]{{0,3}}:?\s{{0,4}}(?:```\w*\n)?[`*]{{0,3}}",
     re.IGNORECASE,
 )
 _ANY = re.compile(
     r"answer|output|result|return|value|assert|function|call|program|code|argument|input|final|expected|correct|computed|predicted"
-    r"|actual|overall|\bit\b",
+    r"|actual|overall|\?\?|\bit\b",
     re.IGNORECASE,
 )
 _CONCLUDES = re.compile(
@@ -78,7 +78,7 @@ def phrases(text: str, problem: Problem) -> list[Phrase]:
 
 
 def _read(text: str, match: re.Match[str], problem: Problem) -> Phrase | None:
-    what = match["what"].lower()
+    what = (match["what"] or "gap").lower()
     if problem.side == "input":
         return _arguments(text, match, problem) if what.startswith(("argument", "input", "answer")) or "answer" in what else None
     if what.startswith(("argument", "input")) or _NOT_THE_RESULT.search(match["mid"]) or _HEDGE.search(match["mid"]):

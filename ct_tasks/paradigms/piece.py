@@ -25,7 +25,7 @@ def read(text: str, problem: Problem) -> Extraction:
     strict = answers.read(text, problem)
     if isinstance(strict, Found):
         return strict
-    tidy = pieces.clean(text)
+    tidy = pieces.clean(text).removeprefix("==").lstrip()
     if not tidy.strip(" .`'\"*_-:,"):
         return Missed("no_answer", "the answer is empty")
     if len(tidy) > literals.MAX_TEXT:
@@ -63,6 +63,9 @@ def _statements(text: str, problem: Problem) -> Extraction | None:
         body = ast.parse(text).body
     except (LiteralError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+    about = [s for s in body if isinstance(s, ast.Assert) and claims.about_asked(text, s, problem)]
+    if about:  # assertions about other calls beside it are none of the question
+        return _equation(text, about[-1].test, problem)
     for number, statement in reversed(list(enumerate(body))):
         match statement:
             case ast.Assert(test=test) | ast.Expr(value=ast.Compare() as test):

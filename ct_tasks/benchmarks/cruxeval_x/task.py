@@ -97,6 +97,7 @@ class _Case:
 class CruxEvalX(Benchmark):
     """Prompts with the benchmark's three worked examples (``shots`` 0 to 3), greedy, 512 tokens (official defaults)."""
 
+    version: int = 2  # 2: read in two ways, with statuses for answers that are no value and for lost tags
     domain: ClassVar[Domain] = "multilingual"
     paradigms = ("direct",)
     default_shots: ClassVar[int] = 3

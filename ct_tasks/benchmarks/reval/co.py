@@ -37,6 +37,7 @@ class RevalCO(Benchmark):
     """``ct_reval_co``."""
 
     name = "ct_reval_co"
+    version: int = 2  # 2: read in two ways, with statuses for answers that are no value and for lost tags
     domain: ClassVar[Domain] = "reval"
     default_shots: ClassVar[int] = 1
     source = dataset.TASKS
