@@ -105,7 +105,7 @@ def test_coverage_answers(text, expected):
 @pytest.mark.parametrize(("text", "expected"), [
     ("[ANSWER]n = n + 1[/ANSWER]", "n = n + 1"), ("[ANSWER]3\t        n = n + 1[/ANSWER]", "n = n + 1"), ("3", "n = n + 1"), ("[ANSWER]Line 3[/ANSWER]", "n = n + 1"),
     ("`n = n + 1`", "n = n + 1"), ("-1", "-1"), ("The next line executed is line 3.", "n = n + 1"), ("The line `return n // 2` is executed right after it.", "return n // 2"),
-    ("[ANSWER]5[/ANSWER]", "5"), ("n + 1", "no_answer"), ("[ANSWER]the return[/ANSWER]", "unreadable"),
+    ("[ANSWER]5[/ANSWER]", "5"), ("return n//2", "return n // 2"), ("-1 because it ends", "-1"), ("n + 1", "no_answer"), ("[ANSWER]the return[/ANSWER]", "unreadable"),
 ])  # fmt: skip
 def test_path_answers(text, expected):
     found = reval.path(text, ["def halve(n):", "    if n % 2:", "        n = n + 1", "    return n // 2", ""], truncated=False)
@@ -115,7 +115,8 @@ def test_path_answers(text, expected):
 @pytest.mark.parametrize(("text", "expected"), [
     ("[ANSWER]8; int[/ANSWER]", "8; int"), ("8; int\n[/ANSWER]", "8; int"), ("[ANSWER]8, int[/ANSWER]", "8; int"), ("[ANSWER]8 (int)[/ANSWER]", "8; int"), ("[ANSWER]8[/ANSWER]", "8; int"),
     ("['a', str]", "'a'; str"), ("[ANSWER]Value: 8; Type: int[/ANSWER]", "8; int"), ("Nil", "Nil"), ("Nil; list", "Nil"), ("The value of `n` is `8` and the type of `n` is `int`.", "8; int"),
-    ("[ANSWER][1, 2]; list[/ANSWER]", "[1, 2]; list"), ("[ANSWER]n; int; maybe[/ANSWER]", "n; int; maybe"), ("[ANSWER]something[/ANSWER]", "unreadable"), ("", "no_answer"),
+    ("[ANSWER][1, 2]; list[/ANSWER]", "[1, 2]; list"), ("[1, 2]; List[int]", "[1, 2]; List[int]"), ("n = 8; int", "8; int"), ("[ANSWER]abc; str[/ANSWER]", "'abc'; str"),
+    ("[ANSWER]8 int[/ANSWER]", "8; int"), ("The value of `n` is 8 and its type is int.", "8; int"), ("The answer is `8; int`.", "8; int"), ("Therefore, the answer is 8; int.", "8; int"), ("[ANSWER]n; int; maybe[/ANSWER]", "n; int; maybe"), ("[ANSWER]something[/ANSWER]", "unreadable"), ("", "no_answer"),
 ])  # fmt: skip
 def test_state_answers(text, expected):
     found = reval.state(text, truncated=False)

@@ -22,7 +22,7 @@ def same(benchmark: Benchmark, item: Item, reply: str, read: str, label: str) ->
         return read.strip().upper() == label.strip().upper()
     if benchmark.name == "ct_reval_p":
         lines = [line.strip() for line in str(benchmark.input(item).row["code"]).split("\n")]  # type: ignore[attr-defined]
-        return _line(read, lines) == _line(label, lines)
+        return "".join(_line(read, lines).split()) == "".join(_line(label, lines).split())
     if benchmark.name == "ct_reval_s":
         return _state(read) == _state(label)
     if benchmark.name == "ct_reval_co":
@@ -79,7 +79,7 @@ def _state(text: str) -> tuple[str, str]:
     try:
         return literals.dump(literals.parse(value)), kind
     except LiteralError:
-        return value.strip(), kind
+        return (repr(value.strip()) if kind == "str" else value.strip()), kind
 
 
 def _test(text: str) -> str:

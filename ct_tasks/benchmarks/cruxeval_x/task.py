@@ -268,7 +268,7 @@ class CruxEvalX(Benchmark):
         head, closed, _ = text.partition("[/ANSWER]")
         return (
             (head.strip() or None)
-            if closed or (self.side == "output" and not answer.truncated and "```" not in head and "\n\n" not in head.strip())
+            if closed or (self.side == "output" and "```" not in head and "\n\n" not in head.strip())
             else None
         )
 

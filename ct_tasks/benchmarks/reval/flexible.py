@@ -103,6 +103,7 @@ def path(text: str, lines: Sequence[str], *, truncated: bool) -> str | Missed:
     """A line of the program (stripped) or ``-1``; ``lines`` are the program's. A number stands for the line that has it, and
     for itself where that line is empty."""
     stripped = [line.strip() for line in lines]
+    squeezed = {"".join(line.split()): line for line in stripped if line}
 
     def line(said: str) -> str | None:
         said = pieces.clean(said).strip()
@@ -113,12 +114,16 @@ def path(text: str, lines: Sequence[str], *, truncated: bool) -> str | Missed:
             return said
         if (bare := re.sub(r"^(?:line\s+)?\d+\s*[:.)\t]?\s*", "", said, flags=re.IGNORECASE).strip("` ")) and bare in stripped:
             return bare
+        if (near := squeezed.get("".join((bare or said).split()))) is not None:
+            return near
         match = _LINE_NUMBER.fullmatch(said.rstrip("."))
         if match and 0 < int(match[1]) <= len(stripped):
             return stripped[int(match[1]) - 1] or match[1]
         return said if said.isdecimal() else None
 
     def prose(said: str) -> str | None:
+        if re.match(r"`?-1`?(?=[\s.,])", said):
+            return "-1"
         for pattern in (_ANSWER, _NEXT, _COMES):
             for match in reversed(list(pattern.finditer(said))):
                 named = match.groupdict()
@@ -135,13 +140,17 @@ def path(text: str, lines: Sequence[str], *, truncated: bool) -> str | Missed:
 _TYPE = r"`?(?:<class\s+)?['\"`]?(?P<kind>[A-Za-z_][\w.]*(?:\[[^\n]*\])?)['\"`]?>?`?"
 _PAIR = re.compile(
     rf"(?:(?:the\s+)?value(?:\s+of\s+`?\w+`?)?\s*(?::|=|is)\s*)?(?P<value>.+?)\s*"
-    rf"(?:[;,|\n]\s*(?:and\s+)?(?:(?:the\s+)?type(?:\s+of\s+`?\w+`?)?\s*(?::|=|is)\s*)?|\s+of\s+type\s+|\s+\((?:type:?\s*)?|:\s+){_TYPE}\)?",
+    rf"(?:[;,|\n]\s*(?:and\s+)?(?:(?:the\s+)?type(?:\s+of\s+`?\w+`?)?\s*(?::|=|is)\s*)?|\s+of\s+type\s+|\s+\((?:type:?\s*)?|:\s+|\s+){_TYPE}\)?",
     re.DOTALL | re.IGNORECASE,
 )
 _SENTENCE = re.compile(
     rf"\bvalues?\b(?:[^\n]){{0,160}}?\b(?:is|are|will be|would be|becomes)\s*:?\s*(?P<value>`[^`\n]+`|[^`\n]+?)"
     rf",?\s*(?:;|and|with)\s+(?:(?:its|the|a|of)\s+)?(?:type\s*)?(?:of\s+`?\w+`?\s+)?(?:is\s+)?(?:a\s+)?{_TYPE}",
     re.IGNORECASE,
+)
+_SAID = re.compile(rf"\b(?:answer|result)\b[^\n;]{{0,40}}?(?:\bis\b|:)\s*`?(?P<value>[^`\n;]+);\s*{_TYPE}", re.IGNORECASE)
+_NAMES = re.compile(
+    r"^(?:[^\n'\"\[({]{0,80}\b(?:answer|result)\s*(?:is|:)|(?:the\s+)?value\s*(?::|=|is)|\w+\s*=(?!=))\s*", re.IGNORECASE
 )
 _NOT_RUN = re.compile(r"\b(?:is|was|will)\s+(?:not|never)\s+(?:be\s+)?executed\b|\banswer\s+is\s+`?nil\b", re.IGNORECASE)
 _KINDS = frozenset(
@@ -161,32 +170,44 @@ def _state(text: str) -> str | None:
     text = pieces.clean(text)
     if text.strip("[]. \"'").lower() == "nil" or re.match(r"nil\s*;", text, re.IGNORECASE):
         return "Nil"
-    inner = text[1:-1] if text[:1] == "[" and text[-1:] == "]" and not _literal(text) else text
+    listed = text[:1] == "[" and pieces.bracket_end(text, 0) == len(text) and not _literal(text)
+    inner = text[1:-1] if listed else text
     head, separator, tail = inner.rpartition(";")
     if separator and head.strip() and re.fullmatch(_TYPE, tail.strip()):
-        return f"{_bare(head)}; {tail.strip().strip('`')}"
+        return _joined(head, tail.strip().strip("`"))
     match = _PAIR.fullmatch(inner)
-    if match and (_known(match["kind"])) and (_literal(_bare(match["value"])) or ";" in inner):
-        return f"{_bare(match['value'])}; {match['kind']}"
+    if match and _known(match["kind"]) and (_literal(_bare(match["value"])) or ";" in inner):
+        return _joined(match["value"], match["kind"])
     value = _literal(text)
     return f"{text.strip()}; {value}" if value else None
 
 
+def _joined(value: str, kind: str) -> str:
+    """The answer in its form. A word of which the reply says itself that it is a str is that string."""
+    value, kind = _bare(value), kind.rstrip(".")
+    if kind.lower() in ("str", "string") and not _literal(value) and re.fullmatch(r"[^\"'`\n()=]+", value):
+        value = repr(value)
+    return f"{value}; {kind}"
+
+
 def _state_in_words(text: str) -> str | None:
+    for match in reversed(list(_SAID.finditer(text[-20_000:]))):
+        if _known(match["kind"]) and _literal(_bare(match["value"])):
+            return _joined(match["value"], match["kind"])
     for match in reversed(list(_SENTENCE.finditer(text[-20_000:]))):
         if _known(match["kind"]) and _literal(_bare(match["value"])):
-            return f"{_bare(match['value'])}; {match['kind']}"
+            return _joined(match["value"], match["kind"])
     return "Nil" if _NOT_RUN.search(text) else None
 
 
 def _bare(text: str) -> str:
     text = text.strip()
-    text = re.sub(r"^(?:the\s+)?value\s*(?::|=|is)\s*", "", text, flags=re.IGNORECASE)
+    text = _NAMES.sub("", text)
     return text.strip("`").strip() if text.count("`") in (1, 2) else text
 
 
 def _known(kind: str) -> bool:
-    return re.sub(r"\[.*", "", kind).lower() in _KINDS
+    return re.sub(r"\[.*", "", kind).rstrip(".").lower() in _KINDS
 
 
 def _literal(text: str) -> str | None:
