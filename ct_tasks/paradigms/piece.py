@@ -64,7 +64,7 @@ def _statements(text: str, problem: Problem) -> Extraction | None:
     except (LiteralError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     about = [s for s in body if isinstance(s, ast.Assert) and claims.about_asked(text, s, problem)]
-    if about:  # assertions about other calls beside it are none of the question
+    if about and isinstance(body[-1], ast.Assert):  # assertions about other calls beside it are none of the question
         return _equation(text, about[-1].test, problem)
     for number, statement in reversed(list(enumerate(body))):
         match statement:

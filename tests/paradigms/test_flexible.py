@@ -55,7 +55,7 @@ def test_a_careful_reader_reads_six(text):
     ("The output is 6 or 7.", "no_answer"), ("The function returns 6 if x is odd.", "no_answer"), ("If f(3) == 6, then x is 3.", "no_answer"),
     ("\n".join(f"[ANSWER]{n}[/ANSWER]" for n in range(40)), "no_answer"),
     ("[ANSWER]f(3)[/ANSWER]", "unreadable"), ("[ANSWER]2 * 3[/ANSWER]", "unreadable"), ("[ANSWER][1, 2[/ANSWER]", "unreadable"), ("assert f(3) == 6 or True", "unreadable"),
-    ("assert f(3) == f(3)", "unreadable"), ("assert f(3) == 6 == 6", "unreadable"), ("[ANSWER]6 7[/ANSWER]", "unreadable"), ("[ANSWER]6\n7[/ANSWER]", "unreadable"),
+    ("assert f(3) == f(3)", "unreadable"), ("assert f(3) == 6 == 6", "unreadable"), ("[ANSWER]6 7[/ANSWER]", "unreadable"), ("[ANSWER]6\n7[/ANSWER]", "unreadable"), ("[ANSWER]assert f(3) == 6\n7[/ANSWER]", "unreadable"),
     ("[ANSWER]true[/ANSWER]", "unreadable"), ("[ANSWER]print(6)[/ANSWER]", "unreadable"), ("[ANSWER]6\x00[/ANSWER]", "unreadable"), ("[ANSWER]g(3) == 6[/ANSWER]", "unreadable"),
 ])  # fmt: skip
 def test_what_gives_no_answer_is_not_read(text, status):
