@@ -1,7 +1,7 @@
-"""Replies that must not score, for every paradigm: hostile answers in the right format, and right answers out of it.
+"""Replies that must not score, for every paradigm.
 
-``texts`` gives raw replies, ``answer_texts`` the same attacks as extracted answers. ``selftest`` and the tests demand that
-none of them scores.
+``texts`` gives raw replies, ``answer_texts`` the same attacks as extracted answers: ``selftest`` and the tests demand that none
+of them scores in any reading. ``loose`` gives right answers out of the format: not right strictly, right for a careful person.
 """
 
 from __future__ import annotations
@@ -37,6 +37,36 @@ def texts(problem: Problem, paradigm: str) -> Mapping[str, str]:
     return found
 
 
+def loose(problem: Problem, paradigm: str) -> Mapping[str, str]:
+    """Right answers that the paradigm's own format does not admit, and that the flexible reading takes."""
+    asked = paradigms.get(paradigm)
+    right, wrap = _right(problem), _wrapper(asked, problem)
+    value = problem.output if problem.side == "output" else problem.call
+    found = {
+        "prose": f"After some thought, the answer is `{value}`, I believe.",
+        "boxed": f"\\boxed{{{value}}}" if "\\" not in value and "{" not in value else f"[answer]{value}[/answer]",
+        "tag: RESULT": f"[RESULT]\n{right}\n[/RESULT]",
+        "tag: OUTPUT": f"<output>{value}</output>",
+        "tag: lower case": f"[answer] {right} [/answer]",
+        "tag: bold": f"**[Answer]** {right} **[/Answer]**",
+        "tag: spaces inside": f"[ ANSWER ]\n{right}\n[ /ANSWER ]",
+        "tag: RETURN": f"[RETURN]\n{right}\n[/RETURN]",
+        "tag: closed by a second opening tag": f"So:\n[ANSWER] {right} [ANSWER]",
+        "tag: closing tag only": f"Let us see.\n\n{right}\n[/ANSWER]",
+        "assertion in prose": f"So `{right}`.",
+        "assertion in a fence, with a message": f"It is this:\n```python\n{problem.code}\n\n{right}, 'as asked'\n```\nThat is all.",
+        "function redefined": f"```python\ndef {problem.entry}(*a, **k): return 1\n{right}\n```\nThat is all.",
+        "under an if": wrap(f"if True:\n    {right}") if asked.name not in _BARE_VALUE else f"So {right}.",
+    }
+    if asked.name == "contra":
+        del found["tag: RETURN"]  # its own tag
+    if problem.side == "output":
+        found["other way round"] = f"So `assert {problem.output} == {problem.call}` holds."
+        found["arrow"] = f"So `{problem.call}` -> `{problem.output}`."
+        found["returns"] = f"So `{problem.call}` returns `{problem.output}`."
+    return found
+
+
 def answer_texts(problem: Problem) -> Mapping[str, str]:
     """Hostile texts that claim to be extracted answers, by kind."""
     found = bad.inputs(problem) if problem.side == "input" else {**bad.values(problem), **bad.statements(problem)}
@@ -45,8 +75,7 @@ def answer_texts(problem: Problem) -> Mapping[str, str]:
         **found,
         "empty": "",
         "white space": " \n\t ",
-        "prose": f"The answer is {right}.",
-        "tags": f"[ANSWER]{right}[/ANSWER]",
+        "an answer taken back": f"The answer is {right}. No, that is wrong.",
         "10 MB of brackets": "[" * BIG,
         "10 MB of text": "a " * (BIG // 2),
         "10 MB of digits": "7" * BIG,
@@ -98,17 +127,16 @@ def _out_of_format(asked: Paradigm, problem: Problem, wrap: Callable[[str], str]
     return {
         "empty": "",
         "white space": " \n\t\n ",
-        "prose": f"After some thought, the answer is {value}, I believe.",
+        "prose, taken back": f"The answer is {value}. Wait, that is wrong.",
         "refusal": "I'm sorry, I can't execute code.",
         "two answers, right one first": f"{right}\n{wrong}",
         "right answer taken back": f"{right}\n{wrap('')}",
         "unfinished thinking": f"<think>\n{right}\nBut wait, let me check that again",
         "answer only in the thinking": f"<think>\n{right}\n</think>\n",
         "thinking, then another answer": f"<think>\n{right}\n</think>\n{wrong}",
-        "boxed": f"\\boxed{{{value}}}",
-        "after hashes": f"#### {value}",
-        "key named answer": json.dumps({"answer": value}),
-        "answer in quotes of another language": f"«{value}»",
+        "one of two": f"The answer is {value} or something else.",
+        **({"key named answer": json.dumps({"answer": value}), "answer in quotes of another language": f"«{value}»"}
+           if problem.side == "output" else {}),
         "prompt echoed": asked.prompt(problem, Layout(0, True)),
         "prompt echoed, base": asked.prompt(problem, Layout(0, False)),
         "prompt echoed, one-shot": asked.prompt(problem, Layout(min(1, asked.max_shots), True)),
@@ -134,31 +162,13 @@ def _guess(problem: Problem, number: int) -> str:
 
 
 def _wrong_tags(asked: Paradigm, problem: Problem) -> dict[str, str]:
-    right = _right(problem)
-    found = {
-        "wrong tag: RESULT": f"[RESULT]\n{right}\n[/RESULT]",
-        "wrong tag: OUTPUT": f"<output>{problem.output}</output>",
-        "wrong tag: lower case": f"[answer] {right} [/answer]",
-        "wrong tag: spaces inside": f"[ ANSWER ]\n{right}\n[ /ANSWER ]",
-        "closing tag only": f"{right} is what I think.\n[/ANSWER]",
-    }
-    if asked.name not in ("execverify",):
-        found["wrong tag: answer element"] = f"<answer>\n```python\n{right}\n```\n</answer>"
-    if not isinstance(asked, Tagged) or asked.opener != "[ANSWER]":
-        found["wrong tag: ANSWER"] = f"[ANSWER]\n{right}\n[/ANSWER]"
-    if asked.name != "contra":
-        found["wrong tag: RETURN"] = f"[TRACE]\n[RETURN]\n{right}\n[/RETURN]\n[/TRACE]"
-    if asked.name != "codeio":
-        found["wrong tag: JSON"] = json.dumps({problem.side: problem.output})
-    return found
+    return {"wrong tag: JSON": json.dumps({problem.side: problem.output})} if asked.name != "codeio" else {}
 
 
 def _truncated(asked: Paradigm, problem: Problem, right: str) -> dict[str, str]:
     if isinstance(asked, Tagged):
         opener, closer = asked.opener, asked.closer
         return {
-            "truncated opening tag": f"{opener[:-1]}\n{_right(problem)}\n{closer}",
-            "truncated closing tag": f"{opener}\n{_right(problem)}\n{closer[:-2]}",
             "stops in the reasoning": f"{asked.lead or 'Let me see:'}\nfirst the loop",
             "stops after the opening tag": f"{asked.lead}\n{asked.lead_close}\n{opener}\n",
             "stops in the call": f"{opener}\n{_right(problem)[: len('assert ') + 3]}",
@@ -166,24 +176,13 @@ def _truncated(asked: Paradigm, problem: Problem, right: str) -> dict[str, str]:
         }
     if asked.name == "contra":
         return {
-            "truncated closing tag": right.replace("[/RETURN]\n[/TRACE]", "[/RETU"),
-            "truncated opening tag": right.replace("[RETURN]", "[RETUR"),
-            "RETURN inside a line": right.replace("[RETURN]\n", "[RETURN] "),
             "stops in a block": "[TRACE]\n[CODE]\n[LINENO 0]    def f(",
             "two RETURN sections that differ": right + "\n[RETURN]\n" + _wrong(problem) + "\n[/RETURN]",
-            "answer in a THOUGHT": right.replace("RETURN]", "THOUGHT]"),
         }
     return {
         "stops in the answer": right[: right.rfind(":") + 2],
         "stops at the first sign": right[:1],
-        "tags dropped": _plain(right),
     }
-
-
-def _plain(text: str) -> str:
-    for token in (cwm.CALL, cwm.ACTION, cwm.FRAME, cwm.RETURN, cwm.ARGUMENT):
-        text = text.replace(token, " ")
-    return text.strip("{}")
 
 
 def _big(asked: Paradigm, problem: Problem, wrap: Callable[[str], str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Answers that must not score: what models and attackers write where a value or a call is expected, by kind.
+"""Answers that must not score in any reading: what models and attackers write where a value or a call is expected, by kind.
 
 Each is built from the problem's own right answer, so that whoever runs it, strips it or reads it loosely lets it pass.
 """
@@ -98,7 +98,6 @@ def values(problem: Problem) -> dict[str, str]:
     if twin is not None:
         found["equal, but of another type"] = twin
     if isinstance(value, str):
-        found["quotes dropped"] = value
         found["bytes for text"] = repr(value.encode("utf-8", "surrogatepass"))
         found["one space more"] = repr(value + " ")
         found["one quote more"] = gold + gold[-1]
@@ -127,12 +126,9 @@ def statements(problem: Problem) -> dict[str, str]:
         "assert a method": f"assert x.{call} == {gold}",
         "assert a wrapped call": f"assert str({call}) == str({gold})",
         "two assertions that differ": f"assert {call} == {gold}\nassert {call} == {wrong}",
-        "function redefined": f"def {problem.entry}(*a, **k): return {wrong}\nassert {call} == {gold}",
-        "under an if": f"if True:\n    assert {call} == {gold}",
         "in a try": f"try:\n    assert {call} == {wrong}\nexcept AssertionError:\n    pass",
         "just pass": "pass",
         "an import": "import os",
-        "an assignment": f"answer = {gold}",
         "the question again": problem.question(),
         "the wrong way round, with a call": f"assert {call} == ({call})",
     }
@@ -171,13 +167,12 @@ def inputs(problem: Problem) -> dict[str, str]:
         "another function": f"other_{entry}(1)",
         "a method": f"x.{entry}(1)",
         "or True": f"{entry}(no_such_name_) or True",
-        "the value alone": gold if not gold.startswith(entry + "(") else "0",
         "prose": "any suitable input",
-        "two statements": f"{entry} = {forged}; {entry}(1)",
-        "two lines": f"{entry} = {forged}\n{entry}(1)",
+        "two statements": f"{entry} = {forged}; {entry}(zq_=1)",
+        "two lines": f"{entry} = {forged}\n{entry}(zq_=1)",
     }
     assertions = {
-        "redefined before the assertion": f"def {entry}(*a): return {gold}\nassert {entry}(1) == {gold}",
+        "redefined before the assertion": f"def {entry}(*a, **k): return {gold}\nassert {entry}(zq_=1) == {gold}",
         "assert nothing": "assert True",
         "assert the value": f"assert {gold} == {gold}",
         "the question again": problem.question(),

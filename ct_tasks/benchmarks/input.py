@@ -20,7 +20,8 @@ from ct_tasks.contra import literals
 from ct_tasks.contra.literals import LiteralError
 from ct_tasks.execution.jobs import Job, Limits, Result
 from ct_tasks.options import TaskOptions
-from ct_tasks.paradigms.base import Found, Missed
+from ct_tasks.paradigms.base import Found
+from ct_tasks.paradigms.readings import Readings, status_of
 from ct_tasks.score import Score
 
 _SAFE_NAMES = frozenset(
@@ -56,20 +57,30 @@ class InputBenchmark(PredictionBenchmark):
 
     def score(self, answers: Sequence[Answer], options: TaskOptions) -> list[Score]:
         paradigm = self.paradigm(options)
-        extracted = [self.extract(answer, self.problem(answer.item), paradigm) for answer in answers]
+        memo: dict[tuple[str, str, bool, bool | None, bool], Readings] = {}
+        read: list[Readings] = []
+        for answer in answers:
+            key = (answer.item.id, answer.text, answer.extracted, answer.truncated, answer.thinking)
+            if key not in memo:
+                memo[key] = self.readings(answer, self.problem(answer.item), paradigm)
+            read.append(memo[key])
         cases = {
             _Case(answer.item.id, found.text): answer.item
-            for answer, found in zip(answers, extracted, strict=True)
+            for answer, both in zip(answers, read, strict=True)
+            for found in (both.strict, both.flexible)
             if isinstance(found, Found)
         }
         judged = self._judge(cases, options)
         scores, claims = [], []
-        for answer, found in zip(answers, extracted, strict=True):
-            if isinstance(found, Missed):
-                scores.append(Score(found.status, found.text, reason=found.reason))
-            else:
-                scores.append(judged[_Case(answer.item.id, found.text)])
-            data, text = answer.item.data, self.claim_text(answer, found, paradigm)
+        for answer, both in zip(answers, read, strict=True):
+            strict, loose = (
+                judged[_Case(answer.item.id, found.text)] if isinstance(found, Found)
+                else Score(status_of(found, answer), found.text, reason=found.reason)
+                for found in (both.strict, both.flexible)
+            )  # fmt: skip
+            shown = loose.answer if isinstance(both.flexible, Found) else None
+            scores.append(replace(strict, status_flexible=loose.status, answer_flexible=shown))
+            data, text = answer.item.data, self.claim_text(answer, both.strict, paradigm)
             counted = answer.extra.get("published_verdicts")
             claims.append(official.Claim(answer.item.id, data["code"], data["call"], data["output"], text, counted))
         if self.rules is None:

@@ -1,7 +1,8 @@
 """Output prediction: one benchmark class and one scorer for CRUXEval-O, LiveCodeBench execution, REval-FO and the bundled set.
 
 A reply goes through its paradigm's extraction; the answer is read as a literal and compared by type and value, never
-executed (``acc``). The published scorer's verdict stands beside it (``acc_official``). For ConTra the trace is scored
+executed (``acc``). Beside it stand what a careful person takes as the answer (``acc_flexible``) and the published scorer's
+verdict (``acc_official``). For ConTra the trace is scored
 against the true one, which the sandbox makes once for each call.
 """
 
@@ -24,9 +25,9 @@ from ct_tasks.errors import ConfigError, DataError, TraceError, UnknownNameError
 from ct_tasks.execution.jobs import Job, Result
 from ct_tasks.execution.tracing import Call, trace_all
 from ct_tasks.options import PARADIGMS, TaskOptions
-from ct_tasks.paradigms import answers
 from ct_tasks.paradigms.base import Extraction, Found, Layout, Missed, Paradigm, Problem, visible
-from ct_tasks.score import Score
+from ct_tasks.paradigms.readings import Readings, readings, status_of
+from ct_tasks.score import Score, Status
 
 log = logging.getLogger(__name__)
 _CHUNK = 64  # traces made at once when gold texts are asked for one by one
@@ -39,13 +40,13 @@ class _Verdict:
 
     score: Score
     claim_text: str
-    value: object = None
+    value: Found | None = None
 
 
 class PredictionBenchmark(Benchmark):
     """What output and input prediction share: items that hold a program and a call, prompts, sampling."""
 
-    version: int = 2
+    version: int = 2  # 2: read in two ways, with statuses for answers that are no value and for lost tags
     default_paradigm: ClassVar[str] = "contra"
     rules: ClassVar[official.Rules | None] = None
     prelude: ClassVar[str] = ""
@@ -102,23 +103,16 @@ class PredictionBenchmark(Benchmark):
 
         return shared_pool(cast(Literal["local", "docker"], options.backend)).run(jobs)
 
-    def extract(self, answer: Answer, problem: Problem, paradigm: Paradigm) -> Extraction:
-        """The answer in one text, a cut-off answer being none."""
-        if answer.extracted:
-            return answers.read(answer.text, problem)
-        stopped = answer.truncated is False and not answer.extra.get("whole")  # maybe by a stop string, which is then gone
-        text = paradigm.completed(answer.text) if stopped else answer.text
-        found = paradigm.extract(text, problem)
-        if answer.truncated and (isinstance(found, Missed) or found.open_end):
-            return Missed("truncated", "the length limit cut the reply before its answer was complete", found.text)
-        return found
+    def readings(self, answer: Answer, problem: Problem, paradigm: Paradigm) -> Readings:
+        """The answer in one text, read strictly and flexibly; a cut-off answer is none in either."""
+        return readings(answer, problem, paradigm)
 
     def claim_text(self, answer: Answer, found: Extraction, paradigm: Paradigm) -> str:
         """The answer as the published scorer would get it: by its own extraction where it has the format."""
         if answer.extracted:
             return answer.text
         if paradigm.official:
-            shown = visible(answer.text)
+            shown = visible(answer.text, answer.thinking)
             text = answer.text if isinstance(shown, Missed) else shown
             return official.postprocess(text, "input" if self.domain == "input" else "output", cot=paradigm.name == "cot")
         return found.text or ""
@@ -198,7 +192,7 @@ class OutputBenchmark(PredictionBenchmark):
         if paradigm.name == "contra":
             asked = {a.item.id: a.item for a in answers if not a.extracted}
             traced = dict(zip(asked, self.truths(list(asked.values()), options), strict=True))
-        seen: dict[tuple[str, str, bool, bool | None], _Verdict] = {}
+        seen: dict[tuple[str, str, bool, bool | None, bool], _Verdict] = {}
         golds: dict[str, object] = {}
         unread: dict[str, str] = {}
         for item in {a.item.id: a.item for a in answers}.values():
@@ -208,7 +202,7 @@ class OutputBenchmark(PredictionBenchmark):
                 unread[item.id] = str(error)
         found = []
         for answer in answers:
-            key = (answer.item.id, answer.text, answer.extracted, answer.truncated)
+            key = (answer.item.id, answer.text, answer.extracted, answer.truncated, answer.thinking)
             if key not in seen:
                 if answer.item.id in unread:
                     seen[key] = _Verdict(Score("harness_error", reason=unread[answer.item.id]), answer.text)
@@ -221,18 +215,21 @@ class OutputBenchmark(PredictionBenchmark):
     def _strict(
         self, answer: Answer, paradigm: Paradigm, options: TaskOptions, gold: object, truth: Truth | TraceError | None
     ) -> _Verdict:
-        extraction = self.extract(answer, self.problem(answer.item), paradigm)
-        text = self.claim_text(answer, extraction, paradigm)
+        read = self.readings(answer, self.problem(answer.item), paradigm)
+        text = self.claim_text(answer, read.strict, paradigm)
         values, detail = _trace_values(answer, truth, options)
-        if isinstance(extraction, Missed):
-            score = Score(extraction.status, extraction.text, reason=extraction.reason, values=values, detail=detail)
-            return _Verdict(score, text)
-        right = literals.same(extraction.value, gold)
-        reason = "" if right else "another value"
-        if not right and type(extraction.value) is not type(gold):
-            reason = f"a {type(extraction.value).__name__} where a {type(gold).__name__} is right"
-        score = Score("right" if right else "wrong", extraction.text, reason=reason, values=values, detail=detail)
-        return _Verdict(score, text, extraction)
+        status, reason = _judge(read.strict, gold, answer)
+        flexible = status if read.flexible is read.strict else _judge(read.flexible, gold, answer)[0]
+        score = Score(
+            status,
+            read.strict.text,
+            reason=reason,
+            values=values,
+            detail=detail,
+            status_flexible=flexible,
+            answer_flexible=read.flexible.text if isinstance(read.flexible, Found) else None,
+        )
+        return _Verdict(score, text, read.strict if isinstance(read.strict, Found) else None)
 
     def _with_official(self, given: Sequence[Answer], found: list[_Verdict], options: TaskOptions) -> list[Score]:
         if self.rules is None:
@@ -245,16 +242,31 @@ class OutputBenchmark(PredictionBenchmark):
                 official.Claim(answer.item.id, data["code"], data["call"], data["output"], verdict.claim_text, counted)
             )
         judged = official.verdicts(claims, self.rules, lambda jobs: self.run(options, jobs))
-        return [
-            _combine(verdict, claim, published) for verdict, claim, published in zip(found, claims, judged, strict=True)
-        ]
+        made: dict[tuple[int, bool | None], Score] = {}  # equal texts share a verdict
+        scores = []
+        for verdict, claim, published in zip(found, claims, judged, strict=True):
+            key = (id(verdict), published)
+            if key not in made:
+                made[key] = _combine(verdict, claim, published)
+            scores.append(made[key])
+        return scores
+
+
+def _judge(found: Extraction, gold: object, answer: Answer) -> tuple[Status, str]:
+    if isinstance(found, Missed):
+        return status_of(found, answer), found.reason
+    if literals.same(found.value, gold):
+        return "right", ""
+    if type(found.value) is not type(gold):
+        return "wrong", f"a {type(found.value).__name__} where a {type(gold).__name__} is right"
+    return "wrong", "another value"
 
 
 def _combine(verdict: _Verdict, claim: official.Claim, published: bool | None) -> Score:
     score = verdict.score
     if published == score.acc:
         return replace(score, acc_official=published)
-    values = {"given": verdict.value.value} if isinstance(verdict.value, Found) else {}
+    values = {"given": verdict.value.value} if verdict.value is not None else {}
     why = official.explain(score.acc, published, claim, values)
     return replace(score, acc_official=published, reason="; ".join(part for part in (score.reason, why) if part))
 
@@ -267,7 +279,7 @@ def _trace_values(
         return {}, {}
     if isinstance(truth, TraceError):
         return _NO_TRACE, {"trace_error": f"{type(truth).__name__}: {truth}"}
-    shown = visible(answer.text)
+    shown = visible(answer.text, answer.thinking)
     score: TraceScore = score_trace(shown if isinstance(shown, str) else "", truth, RewardOptions(alpha=options.alpha))
     values = {
         "rcs": score.rcs,

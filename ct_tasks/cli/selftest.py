@@ -1,4 +1,4 @@
-"""Gold answers as raw text must score 100 %, hostile answers 0 %.
+"""Gold answers as raw text must score 100 %, hostile answers 0 %, in the strict and in the flexible reading.
 
     python -m ct_tasks selftest
     python -m ct_tasks selftest ct_cruxeval_o ct_mini --paradigm cot --json
@@ -19,6 +19,7 @@ from ct_tasks.benchmarks import registry
 from ct_tasks.benchmarks.base import Answer, Benchmark, Item
 from ct_tasks.errors import DataError, HarnessError, UnknownNameError
 from ct_tasks.options import PARADIGMS, TaskOptions
+from ct_tasks.score import Score
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,16 +89,29 @@ def check(benchmark: Benchmark, options: TaskOptions, limit: int | None, hostile
     bad = dict(benchmark.bad_references(options))
     items = [i for i in items if i.id not in bad][:limit]
     gold = benchmark.score([Answer(i, benchmark.gold(i, options)) for i in items], options)
-    problems = [f"gold of {i.id}: {s.status}: {s.reason}" for i, s in zip(items, gold, strict=True) if not s.acc][:20]
+    problems = [
+        f"gold of {i.id}: {s.status}, read flexibly {s.status_flexible}: {s.reason}"
+        for i, s in zip(items, gold, strict=True)
+        if not _right(s)
+    ][:20]
     attacks: list[tuple[Item, str, str]] = []
     step = max(1, len(items) // max(1, hostile_items))
     for item in items[::step][:hostile_items]:
         attacks += [(item, kind, text) for kind, text in benchmark.hostile(item, options).items()]
     verdicts = benchmark.score([Answer(item, text) for item, _, text in attacks], options)
-    won = [f"hostile {kind} on {item.id} scored" for (item, kind, _), s in zip(attacks, verdicts, strict=True) if s.acc]
+    won = [
+        f"hostile {kind} on {item.id} scored{'' if s.acc else ' in the flexible reading'}"
+        for (item, kind, _), s in zip(attacks, verdicts, strict=True)
+        if s.acc or s.acc_flexible
+    ]
     return {
-        "gold": [sum(s.acc for s in gold), len(items)],
+        "gold": [sum(map(_right, gold)), len(items)],
         "hostile": [len(won), len(attacks)],
         "problems": problems + won[:20],
         "bad": bad,
     }
+
+
+def _right(score: Score) -> bool:
+    """Right in every reading that the task has."""
+    return score.acc and score.acc_flexible is not False

@@ -1,108 +1,52 @@
-"""ConTra text to blocks: the strict format check δ_fmt with its reasons, and the lenient longest prefix.
+"""The strict check of a ConTra text, δ_fmt, with its reasons (spec section 2, rules 1–5; paper D.1).
 
-Both read line by line (only ``\\n`` ends a line) in time linear in the text and never raise because of what it holds.
-Strict is spec section 2, rules 1–5 (paper D.1); lenient is what RCS is computed from (spec section 3).
+Strict and lenient reading (``lenient.py``) go line by line (only ``\\n`` ends a line) in time linear in the text and never raise
+because of what it holds.
 """
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 from ct_tasks.contra import literals
+from ct_tasks.contra.lenient import parse_lenient
 from ct_tasks.contra.literals import LiteralError
+from ct_tasks.contra.parsed import RULES, FormatIssue, Parsed, ParsedBlock, ParsedTrace, Returned, parse_return
 from ct_tasks.contra.trace import TAGS, Truth
 
+__all__ = [
+    "RULES",
+    "FormatIssue",
+    "Parsed",
+    "ParsedBlock",
+    "ParsedTrace",
+    "Returned",
+    "parse_lenient",
+    "parse_prefix",
+    "parse_return",
+    "parse_strict",
+]
+
 _CODE_LINE: Final = re.compile(r"\[LINENO (0|[1-9][0-9]{0,8})\] {4}(.*)", re.DOTALL)
-_LOOSE_CODE_LINE: Final = re.compile(r"\s*\[LINENO ([0-9]{1,9})\](?: {4}|\s?)(.*)", re.DOTALL)
-_MAX_RETURNS: Final = 32  # a text that answers more often than this does not answer
-_SECTIONS: Final = ("CODE", "THOUGHT", "LOCALS")
-
-RULES: Final = {
-    "begin": "the text begins with the line [TRACE]",
-    "end": "the text ends with the line [/TRACE]",
-    "tag-alone": "every tag stands alone on its line with no white space around it",
-    "order": "tags balance, never nest, and come as CODE, THOUGHT, LOCALS for each block, then one RETURN",
-    "code-line": "a CODE line is [LINENO X], four spaces, the source line",
-    "lineno": "line numbers start at 0 and go on without gaps",
-    "locals": "LOCALS is a dict literal",
-    "return": "RETURN is one assert f(...) == <literal>",
-    "blocks": "the number of blocks is the number of blocks that ran",
-    "range": "each block covers the lines of the true block",
-    "code": "each code line is the program's",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class FormatIssue:
-    """One broken rule: its key in ``RULES``, the line of the text (from 1), and what was found there."""
-
-    rule: str
-    line: int
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class ParsedBlock:
-    """One predicted block. ``locals`` is None where LOCALS is not a dict literal. ``end`` is its last line in the text."""
-
-    numbers: tuple[int, ...]
-    lines: tuple[str, ...]
-    thought: str
-    locals: Mapping[object, object] | None
-    locals_text: str
-    begin: int = 0
-    end: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Returned:
-    """The RETURN section: the function that the assertion names, the answer's text and its value."""
-
-    function: str
-    text: str
-    value: object
-
-
-@dataclass(frozen=True, slots=True)
-class ParsedTrace:
-    """Blocks in order, and the answer if there is one."""
-
-    blocks: tuple[ParsedBlock, ...] = ()
-    returned: Returned | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Parsed:
-    """The outcome of the strict check. ``complete`` is False for a text that stops before ``[/TRACE]``."""
-
-    trace: ParsedTrace
-    issues: tuple[FormatIssue, ...] = field(default=())
-    complete: bool = True
-
-    @property
-    def ok(self) -> bool:
-        """δ_fmt."""
-        return self.complete and not self.issues
+_SPACE: Final = " \t\r\n"
 
 
 def parse_strict(text: str, truth: Truth | None = None) -> Parsed:
     """Check every rule. With ``truth`` rule 5 (alignment with the true trace) is checked too.
 
     After a structural fault nothing below it can be read, so it is the last issue; faults inside a section are all
-    listed. Newlines at the very end of the text are ignored.
+    listed. White space around the whole text is ignored.
     """
-    return _Strict(text.rstrip("\n").split("\n"), truth, partial=False).run()
+    return _Strict(text, truth, partial=False).run()
 
 
 def parse_prefix(text: str, truth: Truth | None = None) -> Parsed:
     """The same check for a trajectory that may stop anywhere: what is there must be right so far. An unfinished last
     section or line is no fault; ``complete`` tells whether ``[/TRACE]`` was reached."""
-    return _Strict(text.rstrip("\n").split("\n"), truth, partial=True).run()
+    return _Strict(text, truth, partial=True).run()
 
 
 class _Stop(Exception):
@@ -110,8 +54,13 @@ class _Stop(Exception):
 
 
 class _Strict:
-    def __init__(self, lines: Sequence[str], truth: Truth | None, *, partial: bool) -> None:
-        self.lines, self.truth, self.partial = lines, truth, partial
+    def __init__(self, text: str, truth: Truth | None, *, partial: bool) -> None:
+        whole = text.strip(_SPACE)
+        if partial and not whole.endswith("[/TRACE]"):  # a line that goes on may end in a space
+            whole = text.lstrip(_SPACE).rstrip("\n")
+        self.skipped = text[: len(text) - len(text.lstrip(_SPACE))].count("\n") if whole else 0
+        self.lines: Sequence[str] = whole.split("\n")
+        self.truth, self.partial = truth, partial
         self.at = 0
         self.issues: list[FormatIssue] = []
         self.blocks: list[ParsedBlock] = []
@@ -127,7 +76,7 @@ class _Strict:
         return Parsed(ParsedTrace(tuple(self.blocks), self.returned), tuple(self.issues), self.complete)
 
     def _issue(self, rule: str, line: int, message: str) -> None:
-        self.issues.append(FormatIssue(rule, line, message))
+        self.issues.append(FormatIssue(rule, line + self.skipped, message))
 
     def _trace(self) -> None:
         if self.lines == [""]:
@@ -266,113 +215,3 @@ class _Strict:
             self._issue(
                 "return", row, f"the assertion is about {self.returned.function}, not {self.truth.program.entry}"
             )
-
-
-def parse_return(text: str) -> Returned:
-    """Read ``assert f(...) == <literal>``. The call is not looked into. Raises ``LiteralError`` for any other form."""
-    text = text.strip()
-    literals.guard(text)
-    try:
-        body = ast.parse(text).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise LiteralError(f"RETURN does not parse: {error}") from None
-    match body:
-        case [
-            ast.Assert(
-                test=ast.Compare(left=ast.Call(func=ast.Name(id=name)), ops=[ast.Eq()], comparators=[node]), msg=None
-            )
-        ]:
-            return Returned(name, ast.get_source_segment(text, node) or "", literals.from_node(node))
-    raise LiteralError("RETURN is not one `assert f(...) == <literal>`")
-
-
-def parse_lenient(text: str) -> ParsedTrace:
-    """The longest well-formed prefix of blocks, and the answer wherever it stands.
-
-    Forgiven: text before the first ``[TRACE]`` line, white space around tags, text between sections, a missing THOUGHT,
-    missing ``[/TRACE]``, one space for four after ``[LINENO X]``. A block that breaks off, has no code line, skips a
-    line number or whose LOCALS is no dict literal ends the prefix. Two RETURN sections that disagree are no answer.
-    """
-    lines = text.split("\n")
-    begin = next((i for i, line in enumerate(lines) if line.strip() == "[TRACE]"), None)
-    if begin is None:
-        return ParsedTrace((), _lenient_return(lines))
-    blocks: list[ParsedBlock] = []
-    at, due = begin + 1, 0
-    while True:
-        block, at = _lenient_block(lines, at, due)
-        if block is None:
-            break
-        blocks.append(block)
-        due = block.numbers[-1] + 1
-    return ParsedTrace(tuple(blocks), _lenient_return(lines))
-
-
-def _lenient_block(lines: Sequence[str], at: int, due: int) -> tuple[ParsedBlock | None, int]:
-    begin = at
-    sections: dict[str, list[str]] = {}
-    name = ""
-    for row in range(at, len(lines)):
-        tag = lines[row].strip()
-        if tag not in TAGS:
-            if name:
-                sections[name].append(lines[row])
-            continue
-        inner = tag.strip("[/]")
-        if tag.startswith("[/"):
-            if inner != name:
-                return None, row
-            if name == "LOCALS":
-                return _build(sections, due, begin, row), row + 1
-            name = ""
-        elif name or inner in sections or inner not in _SECTIONS or (inner != "CODE" and "CODE" not in sections):
-            return None, row
-        else:
-            name = inner
-            sections[name] = []
-    return None, len(lines)
-
-
-def _build(sections: dict[str, list[str]], due: int, begin: int, end: int) -> ParsedBlock | None:
-    numbers, source = [], []
-    for line in sections["CODE"]:
-        match = _LOOSE_CODE_LINE.fullmatch(line)
-        if match is None:
-            if line.strip():
-                return None
-            continue
-        if int(match[1]) != due:
-            return None
-        numbers.append(due)
-        source.append(match[2])
-        due += 1
-    text = "\n".join(sections["LOCALS"])
-    try:
-        values = literals.parse(text, constructors=False)
-    except LiteralError:
-        return None
-    if not numbers or not isinstance(values, dict):
-        return None
-    return ParsedBlock(
-        tuple(numbers), tuple(source), "\n".join(sections.get("THOUGHT", [])), values, text, begin + 1, end + 1
-    )
-
-
-def _lenient_return(lines: Sequence[str]) -> Returned | None:
-    found: list[Returned] = []
-    open_at: int | None = None
-    for row, line in enumerate(lines):
-        tag = line.strip()
-        if tag == "[RETURN]":
-            open_at = row
-        elif tag == "[/RETURN]" and open_at is not None:
-            if len(found) == _MAX_RETURNS:
-                return None
-            try:
-                found.append(parse_return("\n".join(lines[open_at + 1 : row])))
-            except LiteralError:
-                return None
-            open_at = None
-    if not found or any(not literals.same(found[0].value, other.value) for other in found[1:]):
-        return None
-    return found[-1]

@@ -22,14 +22,14 @@ def read(text: str, problem: Problem, *, open_end: bool = False) -> Extraction:
         literals.guard(text)
         body = ast.parse(text).body
     except (LiteralError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return Missed("wrong", f"the answer does not parse: {str(error)[:120]}", _short(text))
+        return Missed("unreadable", f"the answer does not parse: {str(error)[:120]}", _short(text))
     match body:
         case [ast.Assert(test=node, msg=None)] | [ast.Expr(value=node)]:
             return _output(text, body[0], node, problem, open_end) if problem.side == "output" else _input(
                 text, node, problem, open_end
             )
     what = f"{len(body)} statements" if len(body) != 1 else type(body[0]).__name__
-    return Missed("wrong", f"the answer is neither an assertion nor a value: {what}", _short(text))
+    return Missed("unreadable", f"the answer is neither an assertion nor a value: {what}", _short(text))
 
 
 def value(node: ast.expr) -> object:
@@ -52,7 +52,7 @@ def literal(text: str, *, open_end: bool = False) -> Extraction:
     except LiteralError as error:
         if not text.strip():
             return Missed("no_answer", "the answer is empty")
-        return Missed("wrong", f"the answer is not a literal: {str(error)[:120]}", _short(text))
+        return Missed("unreadable", f"the answer is not a literal: {str(error)[:120]}", _short(text))
 
 
 def agree(found: list[Found], problem: Problem) -> Extraction:
@@ -78,19 +78,19 @@ def unfence(text: str) -> str:
 
 
 def _output(text: str, statement: ast.stmt, node: ast.expr, problem: Problem, open_end: bool) -> Extraction:
-    answer = text
+    answer = text.rstrip("; ")
     match node:
         case ast.Compare(left=ast.Call(func=ast.Name(id=name)), ops=[ast.Eq()], comparators=[right]):
             answer = segment(text, right)
             if name != problem.entry:
-                return Missed("wrong", f"the assertion is about {name}, not {problem.entry}", _short(answer))
+                return Missed("unreadable", f"the assertion is about {name}, not {problem.entry}", _short(answer))
             node = right
         case _ if isinstance(statement, ast.Assert):
-            return Missed("wrong", f"the assertion is not `{problem.entry}(...) == <literal>`", _short(text))
+            return Missed("unreadable", f"the assertion is not `{problem.entry}(...) == <literal>`", _short(text))
     try:
         return Found(answer, value(node), open_end)
     except LiteralError as error:
-        return Missed("wrong", f"the answer is not a literal: {error}", _short(answer))
+        return Missed("unreadable", f"the answer is not a literal: {error}", _short(answer))
 
 
 def _input(text: str, node: ast.expr, problem: Problem, open_end: bool) -> Extraction:
@@ -101,8 +101,8 @@ def _input(text: str, node: ast.expr, problem: Problem, open_end: bool) -> Extra
             call = segment(text, node)
             if name == problem.entry:
                 return Found(call, None, open_end)
-            return Missed("wrong", f"the answer calls {name}, not {problem.entry}", _short(call))
-    return Missed("wrong", f"the answer is not a call of {problem.entry}", _short(text))
+            return Missed("unreadable", f"the answer calls {name}, not {problem.entry}", _short(call))
+    return Missed("unreadable", f"the answer is not a call of {problem.entry}", _short(text))
 
 
 def segment(text: str, node: ast.expr) -> str:

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ct_tasks.contra.trace import Truth
+from ct_tasks.paradigms.extraction import Extraction, Found, Missed
+from ct_tasks.paradigms.thinking import visible
+
+__all__ = ["Extraction", "Found", "Layout", "Missed", "Paradigm", "Problem", "Side", "visible"]
 
 Side = Literal["output", "input"]
 
@@ -36,29 +40,6 @@ class Problem:
         if self.side == "output":
             return f"assert {self.call} == {gap}"
         return f"assert {self.entry}({gap}) == {self.output}"
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """An answer. ``text`` is the literal (output side) or the call ``f(...)`` (input side) as the model wrote it; ``value``
-    the literal's value. ``open_end``: nothing closed the answer, so that a length limit may have cut it."""
-
-    text: str
-    value: object = None
-    open_end: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Missed:
-    """No usable answer. ``wrong``: there is an answer, but it is not a value. ``no_answer``: there is none.
-    ``truncated``: the text stops before its answer. ``text`` is what was found, if anything."""
-
-    status: Literal["wrong", "no_answer", "truncated"]
-    reason: str
-    text: str | None = None
-
-
-Extraction = Found | Missed
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,19 +77,3 @@ class Paradigm(ABC):
     @abstractmethod
     def gold(self, problem: Problem, truth: Truth | None = None) -> str:
         """The raw text that a perfect model would write. ``truth`` is needed by paradigms that write a trace."""
-
-
-def visible(text: str) -> str | Missed:
-    """The reply without a reasoning model's ``<think>`` part, or ``Missed`` when that part never ends.
-
-    Only a closing mark at the end of a line counts, so that one inside a string literal does not. A template may have
-    opened the part in the prompt; then the text holds only the closing mark.
-    """
-    end = text.rfind("</think>")
-    while end >= 0:
-        if text[end + 8 : end + 9] in ("", "\n", "\r"):
-            return text[end + 8 :].lstrip("\r\n")
-        end = text.rfind("</think>", 0, end)
-    if text.lstrip()[:7] == "<think>":
-        return Missed("truncated", "the text stops inside <think>")
-    return text

@@ -95,7 +95,7 @@ def last_object(text: str) -> dict[str, Any] | Missed:
             found, cut = None, True
     if isinstance(found, dict):
         return found
-    return Missed("truncated" if cut else "no_answer", "no complete JSON object with the answer")
+    return Missed("unclosed" if cut else "no_answer", "no complete JSON object with the answer")
 
 
 def expressible(value: object) -> bool:
@@ -121,7 +121,7 @@ def _output(value: Any, problem: Problem) -> Extraction:
         if not isinstance(value, str) or expressible(literals.parse(problem.output)):
             return Found(literals.dump(value), value)
     except LiteralError as error:
-        return Missed("wrong", f"the answer is no value: {error}")
+        return Missed("unreadable", f"the answer is no value: {error}")
     return answers.literal(value)
 
 
@@ -138,7 +138,7 @@ def _input(value: Any, problem: Problem) -> Extraction:
         else:
             arguments = literals.dump(value)
     except LiteralError as error:
-        return Missed("wrong", f"the answer is no value: {error}")
+        return Missed("unreadable", f"the answer is no value: {error}")
     return answers.read(f"{problem.entry}({arguments})", problem)
 
 

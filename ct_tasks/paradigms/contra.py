@@ -85,8 +85,8 @@ class ConTra(Paradigm):
         if returned is None:
             return missing(shown)
         if returned.function != problem.entry:
-            return Missed("wrong", f"the assertion is about {returned.function}, not {problem.entry}", returned.text)
-        return answers.literal(returned.text)
+            return Missed("unreadable", f"the assertion is about {returned.function}, not {problem.entry}", returned.text)
+        return answers.literal(returned.text, open_end=not returned.closed)
 
     def gold(self, problem: Problem, truth: Truth | None = None) -> str:
         """Raises ``TraceError`` without a truth: a perfect trace cannot be made up."""
@@ -98,9 +98,9 @@ class ConTra(Paradigm):
 def missing(text: str) -> Missed:
     """Why a ConTra text has no answer."""
     if "[RETURN]" in text and "[/RETURN]" in text:
-        return Missed("wrong", "RETURN holds no single `assert f(...) == <literal>`")
+        return Missed("unreadable", "RETURN holds no single `assert f(...) == <literal>`")
     if "[TRACE]" in text and "[/TRACE]" not in text:
-        return Missed("truncated", "the trace stops before its RETURN")
+        return Missed("unclosed", "the trace stops before its RETURN")
     return Missed("no_answer", "no [RETURN] in the text")
 
 

@@ -52,13 +52,13 @@ class Cwm(Paradigm):
             if depth > 0:
                 continue
             if match[1] == "exception":
-                return Missed("wrong", "the trace ends with an exception")
+                return Missed("unreadable", "the trace ends with an exception")
             if len(read) == _MAX_TRACES:
                 return Missed("no_answer", f"more than {_MAX_TRACES} traces in the text")
             read.append(self._returned(shown, match.end()))
             depth = 0
         if depth > 0:
-            return Missed("truncated", "the trace stops before main returns")
+            return Missed("unclosed", "the trace stops before main returns")
         if not read:
             return Missed("no_answer", "no frame in the text (were special tokens dropped?)")
         last = next((r for r in read[::-1] if isinstance(r, Missed)), None)
@@ -69,13 +69,13 @@ class Cwm(Paradigm):
         end = stop if stop >= 0 else len(text)
         begin = text.find(ARGUMENT, at, end)
         if begin < 0:
-            return Missed("truncated" if stop < 0 else "wrong", f"the return frame has no {ARGUMENT}")
+            return Missed("unclosed" if stop < 0 else "unreadable", f"the return frame has no {ARGUMENT}")
         begin += len(ARGUMENT)
         if end - begin > _MAX_ANSWER:
-            return Missed("wrong", "the returned value is too long")
+            return Missed("unreadable", "the returned value is too long")
         value = text[begin:end].strip()
         if stop < 0 and value[:1] == '"' and (len(value) == 1 or not value.endswith('"')):
-            return Missed("truncated", "the text stops inside the returned value", value)
+            return Missed("unclosed", "the text stops inside the returned value", value)
         if value.startswith('"'):
             try:
                 inner = json.loads(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from ct_tasks.contra.trace import Truth
 from ct_tasks.paradigms import answers, example
@@ -82,7 +82,7 @@ class Tagged(Paradigm):
             return self._from_blocks(found, problem)
         if self.lead:
             cut = self.lead in shown and self.lead_close not in shown
-            return Missed("truncated" if cut else "no_answer", f"no {self.opener} in the text")
+            return Missed("unclosed" if cut else "no_answer", f"no {self.opener} in the text")
         head, closed, _ = shown.partition(self.closer)
         return self._untagged(head, problem, not closed)
 
@@ -103,8 +103,8 @@ class Tagged(Paradigm):
         read = [answers.read(block.text, problem, open_end=not block.closed) for block in found]
         last = read[-1]
         if isinstance(last, Missed):  # the last word counts: an earlier answer was taken back
-            if not found[-1].closed and last.status == "wrong":
-                return Missed("truncated", f"the text stops inside {self.opener}", last.text)
+            if not found[-1].closed and last.status == "unreadable":
+                return Missed("unclosed", f"the text stops inside {self.opener}", last.text)
             return last
         return answers.agree([r for r in read if isinstance(r, Found)], problem)
 
@@ -118,5 +118,6 @@ class Tagged(Paradigm):
             lines = [line for line in text.split("\n") if line.lstrip().startswith(marker)][: MAX_BLOCKS + 1]
         read = [r for line in lines if isinstance(r := answers.read(line.strip(), problem, open_end=open_end), Found)]
         if not lines or len(read) < len(lines) or len(lines) > MAX_BLOCKS:
-            return Missed("no_answer" if not lines else "wrong", f"no {self.opener} in the text, and {whole.reason}", whole.text)
+            status: Literal["no_answer", "unreadable"] = "unreadable" if lines else "no_answer"
+            return Missed(status, f"no {self.opener} in the text, and {whole.reason}", whole.text)
         return answers.agree(read, problem)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ct_tasks.contra.trace import Truth
+from ct_tasks.paradigms.thinking import opened_by
 from ct_train import config
 from ct_train.checkpoints import (
     generated_before,
@@ -82,6 +83,7 @@ def _train(
     )
     if sentence := left_out("grpo", dropped, count):
         print(sentence, file=sys.stderr)
+    scorer.thinking = opened_by(tokenizer.decode(prompt_ids(tokenizer, rows[0]["prompt"])))
     refuse_few_rows(len(rows), settings)
     if rest := len(rows) % settings.prompts_per_rollout:
         print(

@@ -10,15 +10,24 @@ from typing import Any, Protocol
 
 from ct_tasks.contra.trace import Truth
 from ct_tasks.errors import UnknownNameError
+from ct_tasks.paradigms.thinking import visible
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One rollout: the completion's text, the true trace of its call, and white-box questions where a reward asks any."""
+    """One rollout: the completion's text, the true trace of its call, and white-box questions where a reward asks any.
+    ``thinking``: the chat template had opened a thinking part at the end of the prompt."""
 
     text: str
     truth: Truth
     questions: tuple[Mapping[str, Any], ...] = ()
+    thinking: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The completion without its thinking part, as evaluation reads it; empty where that part never ends."""
+        found = visible(self.text, self.thinking)
+        return found if isinstance(found, str) else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,11 @@ class CodeReasoner:
     """2 when the format holds and the final assertion is right, else 0 (paper appendix E). The trace is not looked at."""
 
     def score(self, sample: Sample) -> RewardResult:
-        found = score_trace(sample.text, sample.truth)
-        if is_contra(sample.text):
-            right = parse_strict(sample.text).ok and found.answer_right
+        found = score_trace(sample.shown, sample.truth)
+        if is_contra(sample.shown):
+            right = parse_strict(sample.shown).ok and found.answer_right
         else:
-            answer = thought_answer(sample.text)
+            answer = thought_answer(sample.shown)
             right = answer is not None and assertion_right(answer, sample.truth)
         return from_trace(found, 2.0 * right)
 
@@ -34,15 +34,15 @@ class Cwm:
     """+1 for the right answer at the end, -1 otherwise (CWM's verifiable reward)."""
 
     def score(self, sample: Sample) -> RewardResult:
-        found = score_trace(sample.text, sample.truth)
-        if is_contra(sample.text):
+        found = score_trace(sample.shown, sample.truth)
+        if is_contra(sample.shown):
             right = found.answer_right
         else:
-            _, _, tail = sample.text.rpartition("<|arg_sep|>")
+            _, _, tail = sample.shown.rpartition("<|arg_sep|>")
             value = tail.split("<|")[0].strip()
             right = (
                 bool(value)
-                and "<|return_sep|>" in sample.text
+                and "<|return_sep|>" in sample.shown
                 and assertion_right(f"assert {sample.truth.program.entry}() == {value}", sample.truth)
             )
         return from_trace(found, 1.0 if right else -1.0)
@@ -53,5 +53,5 @@ class FormatOnly:
     """2 for a text that passes δ_fmt against the true trace, else 0: what format alone teaches."""
 
     def score(self, sample: Sample) -> RewardResult:
-        found = score_trace(sample.text, sample.truth)
+        found = score_trace(sample.shown, sample.truth)
         return from_trace(found, 2.0 * found.fmt)

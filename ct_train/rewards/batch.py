@@ -27,8 +27,11 @@ def text_of(completion: Completion) -> str:
 class BatchScorer:
     """Scores batches with one reward. ``failed`` counts rollouts that could not be scored, with the last reason.
 
-    Such a rollout gets ``None``, which the trainer leaves out of mean and standard deviation; it is never 0.
+    Such a rollout gets ``None``, which the trainer leaves out of mean and standard deviation; it is never 0. ``thinking``: the
+    rendered prompts end inside a thinking part, so that a completion without its closing mark is all thought.
     """
+
+    thinking: bool = False
 
     def __init__(
         self,
@@ -53,7 +56,7 @@ class BatchScorer:
         if len(texts) != len(truths):
             raise ConfigError(f"{len(texts)} completions but {len(truths)} true traces for reward {self.name}")
         asked = questions or [()] * len(texts)
-        items = [[self.name, self.options, x, t, list(q)] for x, t, q in zip(texts, truths, asked, strict=True)]
+        items = [[self.name, self.options, x, t, list(q), self.thinking] for x, t, q in zip(texts, truths, asked, strict=True)]
         results: list[RewardResult | None] = []
         for outcome in self.pool.map(items):
             if outcome.error:
@@ -73,8 +76,8 @@ def _pool(workers: int | None, deadline_s: float) -> DeadlinePool:
 
 def score_item(item: Sequence[Any]) -> dict[str, Any]:
     """One rollout, in a scoring process."""
-    name, options, text, truth, questions = item
-    return _reward(name, json.dumps(options)).score(Sample(text, _truth(truth), tuple(questions))).to_json()
+    name, options, text, truth, questions, thinking = item
+    return _reward(name, json.dumps(options)).score(Sample(text, _truth(truth), tuple(questions), thinking)).to_json()
 
 
 @lru_cache(maxsize=8)
@@ -128,11 +131,13 @@ def compute_score(
     extra_info: Mapping[str, Any] | None = None,
     *,
     reward: str = "codethinker",
+    thinking: bool = False,
     **options: Any,
 ) -> dict[str, Any]:
-    """verl's custom reward function: ``ground_truth`` is the JSON of ``Truth``; extra keyword options go to the reward."""
+    """verl's custom reward function: ``ground_truth`` is the JSON of ``Truth``; ``thinking``: the chat template opens a thinking
+    part in the prompt; extra keyword options go to the reward."""
     asked = (extra_info or {}).get("questions") or ()
     questions = tuple(json.loads(asked) if isinstance(asked, str) else asked)
-    result = _reward(reward, json.dumps(options)).score(Sample(solution_str, _truth(ground_truth), questions))
+    result = _reward(reward, json.dumps(options)).score(Sample(solution_str, _truth(ground_truth), questions, thinking))
     flat = {k: float(v) for k, v in result.to_json().items() if isinstance(v, (bool, int, float))}
     return {"score": result.reward, **flat}

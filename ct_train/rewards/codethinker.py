@@ -20,7 +20,7 @@ class CodeThinker:
 
     def score(self, sample: Sample) -> RewardResult:
         options = RewardOptions(alpha=self.alpha, prm=self.prm, rcc=self.rcc, orm=self.orm, ccw=self.ccw)
-        found = score_trace(sample.text, sample.truth, options)
+        found = score_trace(sample.shown, sample.truth, options)
         return from_trace(found, found.reward)
 
 

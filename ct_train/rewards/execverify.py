@@ -37,19 +37,19 @@ class ExecVerify:
     seed: int = 0
 
     def score(self, sample: Sample) -> RewardResult:
-        found = score_trace(sample.text, sample.truth)
-        if is_contra(sample.text):
+        found = score_trace(sample.shown, sample.truth)
+        if is_contra(sample.shown):
             share = self._share_of_locals(sample)
-            right = parse_strict(sample.text).ok and found.answer_right
+            right = parse_strict(sample.shown).ok and found.answer_right
         else:
-            answers = xml_answers(sample.text)
+            answers = xml_answers(sample.shown)
             right = bool(answers) and assertion_right(answers[0], sample.truth)  # type: ignore[index]
             share = _share_of_answers(answers or [], sample.questions)
         return from_trace(found, 2.0 * (0.5 + 0.5 * share) if right else 0.0, whitebox=share)
 
     def _share_of_locals(self, sample: Sample) -> float:
         asked = state_questions(sample.truth, self.questions, self.seed)
-        blocks = parse_lenient(sample.text).blocks
+        blocks = parse_lenient(sample.shown).blocks
         hits = 0
         for block, name in asked:
             state = blocks[block].locals if block < len(blocks) else None

@@ -1,5 +1,6 @@
 """δ_fmt rule by rule, the lenient prefix, and the texts that must not hurt either."""
 
+import re
 import sys
 
 import pytest
@@ -27,7 +28,6 @@ BROKEN = [
     ("begin", "x\n" + GOLD),
     ("begin", " " + GOLD.replace("[TRACE]", "[TRACE", 1)),
     ("begin", ""),
-    ("begin", "\n" + GOLD),
     ("end", GOLD + "\nmore"),
     ("end", GOLD + "\n" + GOLD),
     ("end", GOLD.replace("\n[/TRACE]", "")),
@@ -100,6 +100,15 @@ def test_every_rule_has_a_case():
     assert {rule for rule, _ in BROKEN} == set(RULES)
 
 
+@pytest.mark.parametrize("around", ["\n", " ", "\n\n  ", "\r\n", "\t"])
+def test_white_space_around_the_whole_text_is_ignored(around):
+    for text in (around + GOLD, GOLD + around, around + GOLD + around):
+        assert parse_strict(text, TRUTH).ok
+        assert parse_prefix(text, TRUTH).ok
+        assert score_trace(text, TRUTH).reward == 4.0
+    assert parse_strict("\n\n" + swap("[CODE]", " [CODE]"), TRUTH).issues[0].line == 4  # lines are counted in the text as it is
+
+
 def test_faults_name_their_line():
     text = swap("{'n': 4, 'x': 5}", "{'n': oops}")
     issue = parse_strict(text, TRUTH).issues[0]
@@ -147,6 +156,19 @@ def test_prefix_sees_faults_that_are_there():
         (GOLD.replace("[LINENO 2]", "[LINENO 7]"), 1, 5),
         (GOLD.replace("[TRACE]", ""), 0, 5),
         (GOLD + "\n[RETURN]\nassert f(4) == 6\n[/RETURN]", 3, None),
+        (GOLD.lower().replace("lineno", "LINENO"), 3, 5),
+        (re.sub(r"(?m)^(\[/?[A-Z]+\])$", r"**\1**", GOLD), 3, 5),
+        (f"Here it is:\n```\n{GOLD}\n```", 3, 5),
+        (GOLD.replace("[CODE]", "[CODE]\n```python").replace("[/CODE]", "```\n[/CODE]"), 3, 5),
+        (GOLD.replace("[LOCALS]\n", "[LOCALS] ").replace("\n[/LOCALS]", " [/LOCALS]"), 3, 5),
+        (GOLD.replace("[THOUGHT]\n", "[THOUGHT] ").replace("\n[/THOUGHT]", "[/THOUGHT]"), 3, 5),
+        (re.sub(r"\[LINENO (\d)\]    ", r"[LINENO \1] ", GOLD), 3, 5),
+        (re.sub(r"\[LINENO (\d)\]    ", r"[LINENO \1]\t", GOLD), 3, 5),
+        (re.sub(r"\[LINENO (\d)\]", r"[\1]", GOLD), 3, 5),
+        (re.sub(r"\[LINENO (\d)\]    ", r"LINENO \1: ", GOLD), 3, 5),
+        (GOLD.replace("\n[/RETURN]", ""), 3, 5),
+        (GOLD.replace("\n[/RETURN]\n[/TRACE]", ""), 3, 5),
+        (GOLD.replace("[RETURN]\n", "[RETURN] "), 3, 5),
         (GOLD + "\n" + GOLD, 3, 5),
         ("no trace here", 0, None),
         ("", 0, None),
@@ -154,6 +176,7 @@ def test_prefix_sees_faults_that_are_there():
 )
 def test_lenient_reads_the_longest_prefix(text, blocks, answer):
     parsed = parse_lenient(text)
+    assert score_trace(text, TRUTH).rcs == pytest.approx(blocks / 3)
     assert len(parsed.blocks) == blocks
     assert (parsed.returned.value if parsed.returned else None) == answer
 

@@ -53,27 +53,27 @@ def test_read(paradigm, text, problem, answer):
 
 @pytest.mark.parametrize(("paradigm", "text", "status"), [
     ("direct", "", "no_answer"),
-    ("direct", "assert f(3) == f(3)", "wrong"),
-    ("direct", "[ANSWER]\nassert g(3) == 6\n[/ANSWER]", "wrong"),
+    ("direct", "assert f(3) == f(3)", "unreadable"),
+    ("direct", "[ANSWER]\nassert g(3) == 6\n[/ANSWER]", "unreadable"),
     ("direct", "assert f(3) == 6\nassert f(3) == 7", "no_answer"),
     ("cot", "no tags, but 6", "no_answer"),
-    ("cot", "[THOUGHT]\nfirst we", "truncated"),
-    ("cot", "[THOUGHT]\nx\n[/THOUGHT]\n[ANSWER]\nassert f(", "truncated"),
+    ("cot", "[THOUGHT]\nfirst we", "unclosed"),
+    ("cot", "[THOUGHT]\nx\n[/THOUGHT]\n[ANSWER]\nassert f(", "unclosed"),
     ("cot", "[ANSWER]6[/ANSWER] [ANSWER]7[/ANSWER]", "no_answer"),
-    ("cot", "<think>\n[ANSWER]6[/ANSWER]", "truncated"),
-    ("cot", "[ANSWER]list(range(3))[/ANSWER]", "wrong"),
+    ("cot", "<think>\n[ANSWER]6[/ANSWER]", "unclosed"),
+    ("cot", "[ANSWER]list(range(3))[/ANSWER]", "unreadable"),
     ("execverify", "[ANSWER]\nassert f(3) == 6\n[/ANSWER]", "no_answer"),
-    ("codeio", '{"output": 6, "output": 7}', "truncated"),
-    ("codeio", '{"output": [1, 2', "truncated"),
+    ("codeio", '{"output": 6, "output": 7}', "unclosed"),
+    ("codeio", '{"output": [1, 2', "unclosed"),
     ("codeio", '{"result": 6}', "no_answer"),
-    ("cwm", "<|call_sep|>{}<|frame_sep|><|line_sep|>", "truncated"),
-    ("cwm", "<|call_sep|>{}<|frame_sep|><|exception_sep|>", "wrong"),
+    ("cwm", "<|call_sep|>{}<|frame_sep|><|line_sep|>", "unclosed"),
+    ("cwm", "<|call_sep|>{}<|frame_sep|><|exception_sep|>", "unreadable"),
     ("cwm", "the value is 6", "no_answer"),
-    ("contra", "[TRACE]\n[CODE]\n", "truncated"),
+    ("contra", "[TRACE]\n[CODE]\n", "unclosed"),
     ("contra", "6", "no_answer"),
-    ("contra", "[TRACE]\n[RETURN]\nassert f(3) == f(3)\n[/RETURN]\n[/TRACE]", "wrong"),
+    ("contra", "[TRACE]\n[RETURN]\nassert f(3) == f(3)\n[/RETURN]\n[/TRACE]", "unreadable"),
 ])  # fmt: skip
-def test_no_answer_truncated_and_wrong_are_told_apart(paradigm, text, status):
+def test_no_answer_unclosed_and_unreadable_are_told_apart(paradigm, text, status):
     missed = read(paradigm, text)
     assert isinstance(missed, Missed), missed
     assert missed.status == status, missed

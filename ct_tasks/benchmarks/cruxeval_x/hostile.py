@@ -44,7 +44,7 @@ def texts(language: Language, parts: Parts | None, side: str) -> dict[str, str]:
         "exit": _EXITS[name], "comment": _COMMENT.get(name, "0 || true) //"), "closed early": "0)); (", "semicolon": "0; 0", "the gap itself": GAP,
         "empty": "", "prose": "I think the answer is the same as before.", "prompt echo": parts.check if parts else GAP, "two lines": "0\n0",
         "open string": '"abc', "brackets": "[" * 5000, "NUL": "\x00", "huge number": "9" * 30_000, "another function": f"{'g' if name != 'rkt' else '(g'}(1)",
-        "shell": "$(true)", "backquote": "`true`", "format": 'f"{f(1)}"', "assignment": _ASSIGNMENT.get(name, "x := 0"), "lambda": "(lambda: 0)()", "wrong value": '"no such value \\u2603 at all"',
+        "shell": "$(true)", "backquote": "`echo true`", "format": 'f"{f(1)}"', "assignment": _ASSIGNMENT.get(name, "x := 0"), "lambda": "(lambda: 0)()", "wrong value": '"no such value \\u2603 at all"',
         "condition": "1 == 1 ? 0 : 0", "pattern": "*",
     }  # fmt: skip
     if side == "input":

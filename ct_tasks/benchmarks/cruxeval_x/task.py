@@ -1,7 +1,9 @@
 """The task of one language and one side, scored by running programs in its container.
 
-``acc`` (strict): the answer is nothing but a value (``values.py``) and the program with it runs clean. An answer whose text
-is the gold text is right without a run. ``acc_official``: the program runs clean, whatever the answer is.
+``acc`` (strict): the answer is nothing but a value (``values.py``) and the program with it runs clean; a fence, backticks, a last
+``;`` around it, or the whole assertion, are taken off first (``reading.py``). An answer whose text is the gold text is right
+without a run. ``acc_flexible``: the same for the answer that a careful person reads. ``acc_official``: the program runs clean
+that the published runner makes of the reply, whatever the answer is.
 """
 
 from __future__ import annotations
@@ -9,13 +11,14 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal
 
 from ct_tasks.benchmarks import data
 from ct_tasks.benchmarks.base import Answer, Benchmark, Domain, Generation, Item, Source
-from ct_tasks.benchmarks.cruxeval_x import references, values
+from ct_tasks.benchmarks.cruxeval_x import reading, references, values
 from ct_tasks.benchmarks.cruxeval_x.rows import GAP, Parts, take_apart
 from ct_tasks.errors import ConfigError, DataError
 from ct_tasks.execution.jobs import Result
@@ -23,6 +26,7 @@ from ct_tasks.execution.languages import get
 from ct_tasks.execution.languages.runner import Progress, run_programs
 from ct_tasks.options import TaskOptions
 from ct_tasks.paradigms.base import Missed, visible
+from ct_tasks.paradigms.readings import status_of
 from ct_tasks.paradigms.tags import blocks
 from ct_tasks.score import Score
 
@@ -47,9 +51,53 @@ _INPUT = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """One reading of one answer. ``program`` decides it, unless it is ``settled``, no value (``objection``), or ``wrong``."""
+
+    text: str | None
+    program: str | None = None
+    settled: Score | None = None
+    objection: str = ""
+    wrong: str = ""
+
+    def verdict(self, results: Mapping[str, Result], official: Result | None) -> Score:
+        """``official``: how the program ran that the published runner makes of the same reply."""
+        if self.settled is not None:
+            return self.settled
+        if official is not None and official.status == "harness_error":
+            return Score("harness_error", self.text, None, official.error)
+        clean = official is not None and official.status == "ok"
+        if self.program is None:
+            if official is not None and official.status == "timeout":
+                return Score("timeout", self.text, False, "the program ran into its time limit")
+            extra = "; the program runs clean all the same" if clean else ""
+            reason = f"not a value: {self.objection or self.wrong}{extra}"
+            return Score("unreadable" if self.objection else "wrong", self.text, clean, reason)
+        result = results[self.program]
+        if result.status == "harness_error":
+            return Score("harness_error", self.text, None, result.error)
+        if result.status == "timeout":
+            return Score("timeout", self.text, clean, "the program ran into its time limit")
+        right = result.status == "ok"
+        return Score("right" if right else "wrong", self.text, clean, "" if right else f"{result.status}: {result.error[:300]}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    strict: _Reading
+    flexible: _Reading
+    official: str | None  # the program that the published runner makes of the reply
+
+    @property
+    def programs(self) -> list[str]:
+        return [p for p in (self.official, self.strict.program, self.flexible.program) if p is not None]
+
+
 class CruxEvalX(Benchmark):
     """Prompts with the benchmark's three worked examples (``shots`` 0 to 3), greedy, 512 tokens (official defaults)."""
 
+    version: int = 2  # 2: read in two ways, with statuses for answers that are no value and for lost tags
     domain: ClassVar[Domain] = "multilingual"
     paradigms = ("direct",)
     default_shots: ClassVar[int] = 3
@@ -150,7 +198,7 @@ class CruxEvalX(Benchmark):
         """Raises ``HarnessError`` when the engine or the image is missing."""
         bad = self.bad_references(options)
         judged = [self._judge(answer) for answer in answers]
-        programs = [p for p, settled, _ in judged if p is not None and settled is None]
+        programs = list(dict.fromkeys(p for case in judged for p in case.programs))
         show = _progress(self.name) if len(programs) > 50 else None
         found = (
             dict(zip(programs, run_programs(self.language.name, programs, kept=_kept(), progress=show), strict=True))
@@ -158,42 +206,51 @@ class CruxEvalX(Benchmark):
             else {}
         )
         scores = []
-        for answer, (program, settled, objection) in zip(answers, judged, strict=True):
-            if settled is None:
-                assert program is not None
-                score = _verdict(found[program], objection, self._answer_text(answer) or "")
-            else:
-                score = settled
-            if answer.item.id in bad and score.status not in ("no_answer", "truncated"):
+        for answer, case in zip(answers, judged, strict=True):
+            ran = None if case.official is None else found[case.official]
+            strict = case.strict.verdict(found, ran)
+            loose = strict if case.flexible == case.strict else case.flexible.verdict(found, ran)
+            score = replace(strict, status_flexible=loose.status, answer_flexible=case.flexible.text)
+            if answer.item.id in bad and (case.strict.text is not None or case.flexible.text is not None):
                 # The published runner scores these rows like all others, so its verdict stays beside.
                 reason = f"the reference itself fails ({bad[answer.item.id][:100]}); not scored"
-                score = Score("harness_error", score.answer, score.acc_official, reason)
+                score = Score("harness_error", score.answer, score.acc_official, reason, status_flexible="harness_error", answer_flexible=score.answer_flexible)
             scores.append(score)
         return scores
 
-    def _judge(self, answer: Answer) -> tuple[str | None, Score | None, str]:
-        """The program to run, or a verdict that needs no run; and why the answer is not just a value."""
+    def _judge(self, answer: Answer) -> _Case:
+        """What has to run for one answer, or verdicts that need no run."""
         parts = self.parts(answer.item)
         text = self._answer_text(answer)
+        loose = reading.flexible(answer, self.language, self.side, parts, text)
         whole = answer.extra.get("program")
         if text is None:
-            missed = visible(answer.text)
-            cut = answer.truncated or isinstance(missed, Missed)
-            return None, Score("truncated" if cut else "no_answer", None, False, "no [ANSWER] in the text"), ""
+            missed = visible(answer.text, answer.thinking)
+            why = missed if isinstance(missed, Missed) else Missed("no_answer", "no [ANSWER] in the text")
+            strict = _Reading(None, settled=Score(status_of(why, answer), None, False, why.reason))
+            return _Case(strict, self._reading(loose, parts) if loose is not None and parts is not None else strict, None)
         if parts is None:
-            return None, Score("harness_error", text, None, "the program does not hold its own check"), ""
-        filling, replaced = self._filling(text)
+            strict = _Reading(text, settled=Score("harness_error", text, None, "the program does not hold its own check"))
+            return _Case(strict, strict, None)
+        strict = self._reading(text, parts)
+        if strict.settled is not None and _squeeze(self._filling(text) or "") == _squeeze(parts.gold):
+            return _Case(strict, strict, None)
+        official = str(whole) if whole is not None else self._official_program(parts, text)
+        return _Case(strict, strict if loose in (None, text) else self._reading(loose, parts), official)
+
+    def _reading(self, text: str | None, parts: Parts) -> _Reading:
+        """One reading of an answer: settled, or the program that decides it."""
+        assert text is not None
+        filling = self._filling(reading.bare(text, self.language, self.side, parts))
         if filling is not None and _squeeze(filling) == _squeeze(parts.gold):
-            return None, Score("right", text, True, "the answer is the gold text"), ""
-        objection = (
-            "it is not a call of the function"
-            if filling is None
-            else self._objection(filling)
-        )
-        if not objection and self.side == "output" and _kind(filling or "") != _kind(parts.gold):
-            objection = "it is of another kind than the value (quoted or not)"
-        program = str(whole) if whole is not None else self._official_program(parts, replaced)
-        return program, None, objection
+            return _Reading(text, settled=Score("right", text, True, "the answer is the gold text"))
+        objection = "it is not a call of the function" if filling is None else self._objection(filling)
+        if objection:
+            return _Reading(text, objection=objection)
+        if self.side == "output" and _kind(filling or "") != _kind(parts.gold):
+            return _Reading(text, wrong="it is of another kind than the value (quoted or not)")
+        assert filling is not None
+        return _Reading(text, self._official_program(parts, filling if self.side == "output" else self.language.slot.replace(GAP, filling)))
 
     def _objection(self, filling: str) -> str:
         return values.objection(filling, self.language, self.words, arguments=self.side == "input")
@@ -202,7 +259,7 @@ class CruxEvalX(Benchmark):
         """The answer as the model wrote it; None when there is none."""
         if answer.extracted:
             return answer.text.strip()
-        text = visible(answer.text)
+        text = visible(answer.text, answer.thinking)
         if isinstance(text, Missed):
             return None
         found = [b for b in blocks(text, "[ANSWER]", "[/ANSWER]") if b.text.strip()]
@@ -215,36 +272,19 @@ class CruxEvalX(Benchmark):
             else None
         )
 
-    def _filling(self, text: str) -> tuple[str | None, str]:
-        """What goes into the gap, and the text that the official runner puts into the program."""
+    def _filling(self, text: str) -> str | None:
+        """What goes into the gap; on the input side the arguments of the call, None where the text is no call."""
         if self.side == "output":
-            return text, text
+            return text
         before, _, after = self.language.slot.partition(GAP)
         if text.startswith(before) and text.endswith(after) and len(text) >= len(before) + len(after):
-            return text[len(before) : len(text) - len(after)] if after else text[len(before) :], text
-        return None, text
+            return text[len(before) : len(text) - len(after)] if after else text[len(before) :]
+        return None
 
     def _official_program(self, parts: Parts, text: str) -> str:
         if self.side == "output":
             return parts.program(text)
         return parts.head + parts.check.replace(self.language.slot, text)
-
-
-def _verdict(result: Result, objection: str, text: str) -> Score:
-    if result.status == "harness_error":
-        return Score("harness_error", text, None, result.error)
-    ran_clean = result.status == "ok"
-    if result.status == "timeout":
-        return Score("timeout", text, False, "the program ran into its time limit")
-    if objection:
-        extra = "; the program runs clean all the same" if ran_clean else ""
-        return Score("wrong", text, ran_clean, f"not a value: {objection}{extra}")
-    return Score(
-        "right" if ran_clean else "wrong",
-        text,
-        ran_clean,
-        "" if ran_clean else f"{result.status}: {result.error[:300]}",
-    )
 
 
 def _kept() -> Path:

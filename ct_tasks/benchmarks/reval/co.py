@@ -11,21 +11,25 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from ct_tasks.benchmarks.base import Answer, Benchmark, Domain, Generation, Item
 from ct_tasks.benchmarks.codegen.values import Opaque, load
-from ct_tasks.benchmarks.reval import dataset, layout, truth
+from ct_tasks.benchmarks.reval import dataset, flexible, layout, truth
 from ct_tasks.benchmarks.reval.child import masked_call, masked_position
 from ct_tasks.contra import literals
 from ct_tasks.execution.jobs import Job
 from ct_tasks.options import TaskOptions
+from ct_tasks.paradigms.base import Missed
+from ct_tasks.paradigms.readings import status_of
 from ct_tasks.score import Score
 
 ROWS = 294
 ASK = "Replace each ?? in the test code by the value that makes it pass. The answer is the whole test code."
 EXAMPLE = layout.Example("", "7 is odd, so line 3 makes n equal to 8, and 8 // 2 is 4.", "assertEqual(halve(7), 4)")
 _TRIVIAL = ("assertTrue(True)", "assertFalse(False)", "assert True", "assert False")
+NOT_PYTHON = "the answer is not Python"
 _PLACES = 7  # assertAlmostEqual's default
 
 
@@ -33,7 +37,7 @@ class RevalCO(Benchmark):
     """``ct_reval_co``."""
 
     name = "ct_reval_co"
-    version: int = 2
+    version: int = 2  # 2: read in two ways, with statuses for answers that are no value and for lost tags
     domain: ClassVar[Domain] = "reval"
     default_shots: ClassVar[int] = 1
     source = dataset.TASKS
@@ -79,15 +83,16 @@ class RevalCO(Benchmark):
         asserted = truth.truth(options)["asserted"]
         scores = []
         for answer, verdict in zip(answers, verdicts, strict=True):
-            found = layout.Found(answer.text.strip() or None) if answer.extracted else \
-                layout.find(answer.text, options, answer.truncated)
-            if found.answer is None:
-                cut = found.truncated or bool(answer.truncated)
-                scores.append(Score("truncated" if cut else "no_answer", None, verdict, "no answer between [ANSWER] tags"))
-                continue
             given = self._input(answer.item)
-            reason = compare(found.answer, given.row["inputs"][given.number], asserted[given.id]["asserts"])
-            scores.append(Score("wrong" if reason else "right", found.answer, verdict, reason))
+            seen = asserted[given.id]["asserts"]
+            score = _judge(answer, layout.find(answer, options), given, seen)
+            shown = answer.text if answer.extracted else layout.shown(answer)
+            read = shown if isinstance(shown, Missed) else flexible.test_code(shown, truncated=bool(answer.truncated))
+            loose = _judge(answer, read, given, seen)
+            if loose.status not in ("right", "wrong") and score.status in ("right", "wrong"):
+                loose = score
+            scores.append(replace(score, acc_official=verdict, status_flexible=loose.status,
+                                  answer_flexible=loose.answer if loose.status in ("right", "wrong") else None))
         return scores
 
     def _official(self, answers: Sequence[Answer], options: TaskOptions) -> list[bool]:
@@ -105,6 +110,13 @@ class RevalCO(Benchmark):
         results = truth.run(jobs, options)
         return [place is not None and results[place].status == "ok"
                 and bool(json.loads(results[place].value or "{}").get("passed")) for place in places]
+
+
+def _judge(answer: Answer, found: str | Missed, given: truth.Input, asserted: Sequence[Sequence[Any]]) -> Score:
+    if isinstance(found, Missed):
+        return Score(status_of(found, answer), found.text, reason=found.reason)
+    reason = compare(found, given.row["inputs"][given.number], asserted)
+    return Score("right" if not reason else "unreadable" if reason == NOT_PYTHON else "wrong", found, reason=reason)
 
 
 def _published_text(text: str, masked: str, cot: bool) -> str | None:
@@ -131,7 +143,7 @@ def compare(answer: str, original: str, asserted: Sequence[Sequence[Any]]) -> st
         literals.guard(text)
         said = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return "the answer is not Python"
+        return NOT_PYTHON
     try:
         return _compare(said, ast.parse(original).body, asserted)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:  # a number beyond a float, too many digits to write

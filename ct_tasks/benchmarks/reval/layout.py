@@ -11,11 +11,11 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from ct_tasks.benchmarks.base import Generation
-from ct_tasks.benchmarks.math.extract import after_thinking
+from ct_tasks.benchmarks.base import Answer, Generation
 from ct_tasks.benchmarks.reval.truth import Input
 from ct_tasks.errors import ConfigError
 from ct_tasks.options import TaskOptions
+from ct_tasks.paradigms.base import Missed, visible
 
 TEMPERATURE = 0.0
 DIRECT_TOKENS, COT_TOKENS = 256, 1024
@@ -106,27 +106,32 @@ def wrap(answer: str, thought: str, options: TaskOptions) -> str:
     return (f"[THOUGHT]\n{thought}\n[/THOUGHT]\n" if cot(options) else "") + f"[ANSWER]\n{answer}\n[/ANSWER]"
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """``answer`` is ``None`` where the reply gives none; ``truncated`` when it ends before it could."""
+def shown(answer: Answer) -> str | Missed:
+    """The reply without its thinking part, with the tag that a stop string took away."""
+    text = answer.text
+    if answer.truncated is False and "[ANSWER]" in text.rpartition("[/ANSWER]")[2]:
+        text += "[/ANSWER]"
+    return visible(text, answer.thinking)
 
-    answer: str | None
-    truncated: bool = False
 
-
-def find(text: str, options: TaskOptions, truncated: bool | None) -> Found:
+def find(answer: Answer, options: TaskOptions) -> str | Missed:
     """The last tagged answer. Without tags, the reply itself (the prompt of a base model opened the tag)."""
-    reply = after_thinking(text)
-    if reply is None:
-        return Found(None, truncated=True)
+    if answer.extracted:
+        return answer.text.strip() or Missed("no_answer", "the answer is empty")
+    reply = shown(answer)
+    if isinstance(reply, Missed):
+        return reply
     if "[ANSWER]" in reply:
         reply = reply.rsplit("[ANSWER]", 1)[1]
     elif cot(options):
         if "[/THOUGHT]" not in reply:
-            return Found(None, truncated=bool(truncated))
+            cut = "[THOUGHT]" in reply
+            return Missed("unclosed" if cut else "no_answer", "no [ANSWER] in the text")
         reply = reply.rsplit("[/THOUGHT]", 1)[1]
     closed = "[/ANSWER" in reply
-    answer = reply.split("[/ANSWER", 1)[0].strip()
-    if not answer or (truncated and not closed):
-        return Found(None, truncated=bool(truncated))
-    return Found(answer)
+    found = reply.split("[/ANSWER", 1)[0].strip()
+    if not found:
+        return Missed("no_answer" if closed or not reply else "unclosed", "no answer between [ANSWER] tags")
+    if answer.truncated and not closed:
+        return Missed("unclosed", "the length limit cut the reply before its answer was complete", found)
+    return found

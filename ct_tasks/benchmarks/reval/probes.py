@@ -2,7 +2,7 @@
 
 Each of the 3,152 probes of the official task set is an item of all three tasks, with the same id, so that incremental
 consistency can be computed over one run (``consistency``). Truth comes from running the programs (``truth``). The strict
-verdict takes only a clear answer: what is neither YES nor NO is ``no_answer``, never NO.
+verdict takes only a clear answer: what is neither YES nor NO is ``unreadable``, never NO.
 """
 
 from __future__ import annotations
@@ -10,14 +10,17 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from ct_tasks.benchmarks.base import Answer, Benchmark, Domain, Generation, Item
 from ct_tasks.benchmarks.codegen.values import Opaque, load, same
-from ct_tasks.benchmarks.reval import dataset, layout, official
+from ct_tasks.benchmarks.reval import dataset, flexible, layout, official
 from ct_tasks.benchmarks.reval.truth import Input, inputs, truth
 from ct_tasks.contra import literals
 from ct_tasks.options import TaskOptions
+from ct_tasks.paradigms.base import Missed
+from ct_tasks.paradigms.readings import status_of
 from ct_tasks.score import Score
 
 STATE_ATOL = 1e-6  # for floats, as the published scorer
@@ -26,7 +29,7 @@ STATE_ATOL = 1e-6  # for floats, as the published scorer
 class Probe(Benchmark):
     """What the three share."""
 
-    version: int = 2
+    version: int = 2  # 2: read in two ways, with statuses for answers that are no value and for lost tags
     domain: ClassVar[Domain] = "reval"
     default_shots: ClassVar[int] = 1
     source = dataset.TASKS
@@ -94,20 +97,32 @@ class Probe(Benchmark):
             "changed_mind": self.gold(item, options) + "\nNo, wait.\n" + layout.wrap("unknown", "?", options),
         }
 
+    @abstractmethod
+    def flexible(self, item: Item, text: str, *, truncated: bool) -> str | Missed:
+        """The answer that a careful person reads, in the form that ``judge`` takes."""
+
     def score(self, answers: Sequence[Answer], options: TaskOptions) -> list[Score]:
         scores = []
         verdicts = self.official([a.item for a in answers], [a.text for a in answers], options)
         for answer, verdict in zip(answers, verdicts, strict=True):
-            found = layout.Found(answer.text.strip() or None) if answer.extracted else \
-                layout.find(answer.text, options, answer.truncated)
-            if found.answer is None:
-                cut = found.truncated or bool(answer.truncated)
-                score = Score("truncated" if cut else "no_answer", reason="the reply ends before its answer" if cut
-                              else "no answer between [ANSWER] tags")
-            else:
-                score = self.judge(answer.item, found.answer, options)
-            scores.append(Score(score.status, score.answer, verdict, score.reason, self.values(answer.item, score, options)))
+            found = layout.find(answer, options)
+            score = self.verdict(answer, found, options)
+            loose = self.verdict(answer, self._flexible(answer), options)
+            if loose.status not in ("right", "wrong") and score.status in ("right", "wrong"):
+                loose = score
+            scores.append(replace(
+                score, acc_official=verdict, values=self.values(answer.item, score, options), status_flexible=loose.status,
+                answer_flexible=loose.answer if loose.status in ("right", "wrong") else None))
         return scores
+
+    def verdict(self, answer: Answer, found: str | Missed, options: TaskOptions) -> Score:
+        if isinstance(found, Missed):
+            return Score(status_of(found, answer), found.text, reason=found.reason)
+        return self.judge(answer.item, found, options)
+
+    def _flexible(self, answer: Answer) -> str | Missed:
+        shown = answer.text if answer.extracted else layout.shown(answer)
+        return shown if isinstance(shown, Missed) else self.flexible(answer.item, shown, truncated=bool(answer.truncated))
 
     def values(self, item: Item, score: Score, options: TaskOptions) -> Mapping[str, float | None]:
         return {}
@@ -147,9 +162,12 @@ class RevalC(Probe):
         match = re.match(r"(YES|NO)(?=$|[\s]*[.,:;!\n]|\s*$)", text.strip(" \n\t*`'\"").upper())
         words = set(re.findall(r"\b(?:YES|NO)\b", text.upper()))
         if match is None or len(words) != 1:
-            return Score("no_answer", text, reason="neither YES nor NO")
+            return Score("unreadable", text, reason="neither YES nor NO")
         said = match.group(1)
         return Score("right" if said == self.right_answer(item, options) else "wrong", said)
+
+    def flexible(self, item: Item, text: str, *, truncated: bool) -> str | Missed:
+        return flexible.coverage(text, truncated=truncated)
 
     def values(self, item: Item, score: Score, options: TaskOptions) -> Mapping[str, float | None]:
         """The cells of the table from which precision, recall and F1 come; an unclear answer says nothing."""
@@ -182,6 +200,9 @@ class RevalP(Probe):
         following = self.fact(item, options)["next"]
         return "-1" if following == [-1] else str(self.input(item).row["code"].split("\n")[max(following) - 1]).strip()
 
+    def flexible(self, item: Item, text: str, *, truncated: bool) -> str | Missed:
+        return flexible.path(text, str(self.input(item).row["code"]).split("\n"), truncated=truncated)
+
     def judge(self, item: Item, text: str, options: TaskOptions) -> Score:
         lines = [line.strip() for line in self.input(item).row["code"].split("\n")]
         said = text.split("\n")[0].strip().strip("`").strip()
@@ -192,8 +213,10 @@ class RevalP(Probe):
         if copied and 0 < int(copied.group(1)) <= len(lines) and lines[int(copied.group(1)) - 1] == copied.group(2).strip():
             return Score("right" if int(copied.group(1)) in following else "wrong", said)
         named = [i for i, line in enumerate(lines, 1) if line and line == said]
+        if not named and said.isdecimal():
+            return Score("wrong", said, reason="a number, where the text of a line is asked for")
         if not named:
-            return Score("wrong", said, reason="no line of the program")
+            return Score("unreadable", said, reason="no line of the program")
         return Score("right" if set(named) & set(following) else "wrong", said)
 
     def official(self, items: Sequence[Item], texts: Sequence[str], options: TaskOptions) -> list[bool]:
@@ -235,13 +258,16 @@ class RevalS(Probe):
         except literals.LiteralError:
             return f"{shown}; {kind}"
 
+    def flexible(self, item: Item, text: str, *, truncated: bool) -> str | Missed:
+        return flexible.state(text, truncated=truncated)
+
     def judge(self, item: Item, text: str, options: TaskOptions) -> Score:
         values = self.fact(item, options)["values"]
         if text.strip("[].` ").lower() == "nil":
             return Score("right" if values is None else "wrong", "Nil")
         value, separator, kind = (part.strip() for part in text.rpartition(";"))
         if not separator:
-            return Score("no_answer", text, reason="not of the form `value; type`")
+            return Score("unreadable", text, reason="not of the form `value; type`")
         if values is None:
             return Score("wrong", text, reason="the variable has no value there")
         said = _type_said(kind)

@@ -79,9 +79,9 @@ def coverage_item(data_dir: Path) -> Item:
 
 @pytest.mark.parametrize(("text", "status", "official"), [
     ("NO", "right", True), ("[ANSWER]\nNo.\n[/ANSWER]", "right", True), ("no, it is skipped", "right", True), ("YES", "wrong", False),
-    ("", "no_answer", True), ("maybe", "no_answer", True), ("[ANSWER]YES and NO[/ANSWER]", "no_answer", False), ("not sure", "no_answer", True),
-    ("<think>NO", "truncated", True)])
-def test_an_unclear_answer_is_no_answer_and_never_no(coverage_item: Item, text: str, status: str, official: bool) -> None:
+    ("", "no_answer", True), ("maybe", "unreadable", True), ("[ANSWER]YES and NO[/ANSWER]", "unreadable", False), ("not sure", "unreadable", True),
+    ("<think>NO", "unclosed", True)])
+def test_an_unclear_answer_is_unreadable_and_never_no(coverage_item: Item, text: str, status: str, official: bool) -> None:
     """The published scorer takes an unclear answer for NO, which is right here."""
     score = registry.get("ct_reval_c").score([Answer(coverage_item, text)], OPTIONS)[0]
     assert (score.status, score.acc_official) == (status, official)
@@ -98,7 +98,7 @@ def test_state_answers_are_typed(data_dir: Path) -> None:
 
     assert [status(t) for t in ("1; int", "1; integer", "1; <class 'int'>", "`1`; `int`")] == ["right"] * 4
     assert [status(t) for t in ("True; bool", "1; float", "1.0; int", "1; str", "Nil", "2 - 1; int", "987654; int")] == ["wrong"] * 7
-    assert status("1") == "no_answer"
+    assert status("1") == "unreadable"
 
 
 def test_coverage_ratios_with_nothing_to_divide_by() -> None:
