@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ct_tasks.errors import ConfigError
+from ct_tasks.reports.identity import Identity, identify
+from ct_tasks.reports.names import named
 
 
 @dataclass(frozen=True)
@@ -27,27 +29,31 @@ class TaskResult:
 
 @dataclass(frozen=True)
 class Run:
-    """One evaluation: a model in one paradigm. ``stage`` (base, sft, grpo ...) comes from the metadata when it is given."""
+    """One evaluation: a model in one paradigm. ``model`` and ``label`` are names among the runs that were read together (see
+    ``names``). ``key``: a hash of the results file, for links that outlive one report, wherever the file lies."""
 
     path: Path
-    model: str
-    paradigm: str
-    stage: str
+    identity: Identity
+    key: str
     date: float
     seconds: float | None
     tasks: dict[str, TaskResult] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
+    model: str = ""
+    label: str = ""
 
     @property
     def name(self) -> str:
         """How tables call it."""
-        return " · ".join(part for part in (self.model, self.stage, self.paradigm) if part)
+        return self.label
 
     @property
-    def key(self) -> str:
-        """For links that outlive one report: the same for the same results file, wherever it lies."""
-        text = f"{self.name}/{self.path.name}/{self.date}"
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    def stage(self) -> str:
+        return self.identity.stage
+
+    @property
+    def paradigm(self) -> str:
+        return self.identity.paradigm
 
 
 def read_runs(folders: Sequence[Path]) -> tuple[list[Run], list[str]]:
@@ -63,7 +69,7 @@ def read_runs(folders: Sequence[Path]) -> tuple[list[Run], list[str]]:
         files = sorted(folder.rglob("results*.json")) if folder.is_dir() else [folder]
         for file in files:
             try:
-                runs.append(_run(file))
+                runs.append(_run(file, folder))
             except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
                 problems.append(f"{file} is left out: {type(error).__name__}: {str(error)[:120]}")
         if folder.is_dir() and not files and not any(folder.rglob("rollouts.jsonl")):
@@ -76,7 +82,21 @@ def read_runs(folders: Sequence[Path]) -> tuple[list[Run], list[str]]:
         raise ConfigError(
             "no result was found; " + ("; ".join(problems) or "give folders that lm_eval wrote with --output_path")
         )
-    return sorted(runs, key=lambda r: r.date), problems + _versions(runs)
+    kept, copies = _once(sorted(runs, key=lambda r: (r.date, str(r.path))))
+    found, numbered = named(kept)
+    return found, problems + copies + numbered + _versions(found)
+
+
+def _once(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
+    """Without copies: a results file that holds byte for byte what another holds counts once. A file that was reached twice is
+    no copy and is not spoken of."""
+    first: dict[str, Run] = {}
+    problems = []
+    for run in runs:
+        kept = first.setdefault(run.key, run)
+        if kept is not run and kept.path.resolve() != run.path.resolve():
+            problems.append(f"{run.path} is a copy of {kept.path} and is left out")
+    return list(first.values()), problems
 
 
 def _versions(runs: Sequence[Run]) -> list[str]:
@@ -88,15 +108,16 @@ def _versions(runs: Sequence[Run]) -> list[str]:
                 found.setdefault(task, {}).setdefault(result.version, []).append(run.name)
     return [
         f"{task} was scored by different versions of the task: "
-        + "; ".join(f"{version}: {', '.join(dict.fromkeys(names))}" for version, names in versions.items())
+        + "; ".join(f"{version}: {', '.join(dict.fromkeys(names))}" for version, names in sorted(versions.items()))
         + " (python -m ct_tasks rescore gives today's verdicts)"
         for task, versions in found.items()
         if len(versions) > 1
     ]
 
 
-def _run(file: Path) -> Run:
-    data = json.loads(file.read_text())
+def _run(file: Path, folder: Path) -> Run:
+    content = file.read_bytes()
+    data = json.loads(content)
     results = data["results"]
     if not isinstance(results, dict):
         raise ValueError("its results are not a mapping")
@@ -115,12 +136,11 @@ def _run(file: Path) -> Run:
         tasks[name] = _task(name, row, data, samples if samples.is_file() else None)
     if not tasks:
         raise ValueError("it names no task")
-    model = str(data.get("model_name") or (data.get("config") or {}).get("model") or "unknown")
-    paradigm = str(options.get("paradigm") or ("default" if options else ""))
-    stage = str(metadata.get("stage", "")) if isinstance(metadata, dict) else ""
+    inside = file.resolve().relative_to(folder.resolve().parent).parts[:-1] if folder.is_dir() else (file.parent.name,)
+    identity = identify(data, metadata if isinstance(metadata, dict) else {}, options, inside)
     seconds = data.get("total_evaluation_time_seconds")
     return Run(
-        file, Path(model).name if "/" in model and model.startswith(("/", ".")) else model, paradigm, stage,
+        file, identity, hashlib.sha256(content).hexdigest()[:10],
         float(data.get("date") or file.stat().st_mtime), float(seconds) if seconds else None, tasks, options,
     )  # fmt: skip
 

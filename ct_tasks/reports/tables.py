@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ct_tasks.reports.consistency import NAME, run_consistency
@@ -36,6 +37,7 @@ def rows(runs: Sequence[Run], summaries: Summaries | None = None) -> list[dict[s
                 "metrics": task.metrics, "stderr": task.errors, "higher": task.higher, "shares": found.shares, "spread": found.spread,
                 "repeats": found.repeats, "window": found.window, "months": {k: list(v) for k, v in sorted(found.months.items())}, "seconds": run.seconds,
             })  # fmt: skip
+    for run in _whole(runs):
         out += [_derived(run, name, n, "acc", means.get("acc"), means) for name, means, n in averages(run)]
         consistency = run_consistency(run)
         if consistency is not None:
@@ -45,9 +47,19 @@ def rows(runs: Sequence[Run], summaries: Summaries | None = None) -> list[dict[s
     return out
 
 
+def _whole(runs: Sequence[Run]) -> list[Run]:
+    """Runs that share their name are parts of one evaluation (see ``names``): all their tasks together."""
+    found: dict[str, Run] = {}
+    for run in runs:
+        first = found.get(run.name)
+        found[run.name] = replace(first, tasks={**first.tasks, **run.tasks}) if first else run
+    return list(found.values())
+
+
 def _of(run: Run) -> dict[str, Any]:
     return {
-        "key": run.key, "run": run.name, "model": run.model, "stage": run.stage, "paradigm": run.paradigm, "date": run.date,
+        "key": run.key, "run": run.name, "model": run.model, "family": run.identity.family, "stage": run.stage, "paradigm": run.paradigm,
+        "date": run.date,
     }  # fmt: skip
 
 
@@ -62,7 +74,7 @@ def _derived(
 
 
 def grid(table: Sequence[dict[str, Any]]) -> tuple[list[str], list[str], dict[tuple[str, str], dict[str, Any]]]:
-    """Runs down, tasks across; a later run of the same name and task replaces an earlier one."""
+    """Runs down, tasks across. No two runs that share a task share a name (see ``names``)."""
     names = list(dict.fromkeys(r["run"] for r in table))
     tasks = list(dict.fromkeys(r["task"] for r in table))
     return names, tasks, {(r["run"], r["task"]): r for r in table}
@@ -129,13 +141,13 @@ def as_csv(table: Sequence[dict[str, Any]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow([
-        "model", "stage", "paradigm", "task", "n", "metric", "value", "stderr", "ci_low", "ci_high", "clustered_low", "clustered_high",
+        "run", "model", "stage", "paradigm", "task", "n", "metric", "value", "stderr", "ci_low", "ci_high", "clustered_low", "clustered_high",
     ])  # fmt: skip
     for row in table:
         for metric, value in row["metrics"].items():
             first = metric == row["headline"]
             interval = [row["low"], row["high"], *(row["clustered"] or ("", ""))] if first else [""] * 4
-            names = [plain(row[k]) for k in ("model", "stage", "paradigm", "task")]
+            names = [plain(row[k]) for k in ("run", "model", "stage", "paradigm", "task")]
             writer.writerow([*names, row["n"], metric, value, row["stderr"].get(metric, ""), *interval])
     return out.getvalue()
 
