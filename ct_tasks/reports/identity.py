@@ -142,6 +142,7 @@ def _circumstances(
         "server": arguments.get("base_url"),
         "system prompt": str(data["system_instruction_sha"])[:8] if data.get("system_instruction_sha") else None,
         "seed": config.get("random_seed"),
+        "rescored": (data.get("rescored") or {}).get("codethinker-eval"),
         "lm_eval": data.get("lm_eval_version"),
     }
     return {k: _text(v) for k, v in found.items() if v not in (None, "")}

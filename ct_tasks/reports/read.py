@@ -178,6 +178,7 @@ class Sample:
     replies: list[str]
     verdicts: list[dict[str, Any]]
     date: str = ""  # of a dated problem, as the document gives it
+    limit: int | None = None  # tokens that a reply could have
 
     @property
     def acc(self) -> float | None:
@@ -207,12 +208,20 @@ def read_samples(path: Path, problems: list[str] | None = None) -> Iterator[Samp
             yield sample
 
 
+def identity_of(row: dict[str, Any]) -> str:
+    """A sample's id: its document's own, else its number."""
+    doc = row["doc"]
+    return str(doc.get("id", row.get("doc_id"))) if isinstance(doc, dict) else str(row.get("doc_id"))
+
+
 def _sample(row: dict[str, Any]) -> Sample:
     doc = row["doc"]
-    identity = str(doc.get("id", row.get("doc_id"))) if isinstance(doc, dict) else str(row.get("doc_id"))
+    identity = identity_of(row)
     arguments = row.get("arguments") or {}
     first = arguments.get("gen_args_0", {}) if isinstance(arguments, dict) else {}
     prompt = first.get("arg_0", "") if isinstance(first, dict) else ""
+    sampling = first.get("arg_1", {}) if isinstance(first, dict) else {}
+    limit = sampling.get("max_gen_toks") if isinstance(sampling, dict) else None
     replies = [
         str(text) for group in row.get("resps") or [] for text in (group if isinstance(group, list) else [group])
     ]
@@ -240,4 +249,5 @@ def _sample(row: dict[str, Any]) -> Sample:
         ]
     group = str(doc.get("group") or identity) if isinstance(doc, dict) else identity
     date = str(doc.get("contest_date") or "") if isinstance(doc, dict) else ""
-    return Sample(identity, group, str(prompt), str(row.get("target", "")), replies, verdicts, date)
+    target = str(row.get("target", ""))
+    return Sample(identity, group, str(prompt), target, replies, verdicts, date, limit if isinstance(limit, int) else None)

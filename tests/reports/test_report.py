@@ -5,7 +5,6 @@ import io
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -132,44 +131,6 @@ def test_compare_without_common_samples(runs, capsys):
     assert "no sample has a verdict in both runs" in capsys.readouterr().out
     (runs / "b" / "samples_ct_mini_x.jsonl").unlink()
     assert main(["compare", str(runs / "a"), str(runs / "b")]) == 2
-
-
-def test_rescore_names_what_changed(tmp_path, capsys):
-    from ct_tasks.benchmarks import registry
-    from ct_tasks.options import TaskOptions
-
-    task = registry.get("ct_mini")
-    item = task.items(TaskOptions())[0]
-    gold = task.gold(item, TaskOptions())
-    old = {"acc": False, "status": "wrong", "answer": "?", "reason": "an old scorer's reason"}
-    row = {"doc_id": 0, "doc": {"id": item.id, "group": item.group, "data": json.dumps(dict(item.data))}, "target": gold, "arguments": {}, "resps": [[gold]], "filtered_resps": [[json.dumps(old)]]}
-    (tmp_path / "samples_ct_mini_1.jsonl").write_text(json.dumps(row) + "\n")
-    (tmp_path / "results_1.json").write_text(json.dumps({"results": {"ct_mini": {"acc,score": 0.0}}, "configs": {"ct_mini": {}}, "model_name": "m", "date": 1}))
-    assert main(["rescore", str(tmp_path), "--out", str(tmp_path / "new.json")]) == 0
-    assert "wrong -> right" in capsys.readouterr().out
-    assert next(iter(json.loads((tmp_path / "new.json").read_text()).values()))["metrics"]["acc"] == 1
-
-
-@pytest.mark.slow
-def test_rescore_of_a_run_of_plain_lm_eval(tmp_path, capsys):
-    command = [sys.executable, "-m", "lm_eval", "run", "--model", "dummy", "--tasks", "ct_mini", "--limit", "3", "--metadata", '{"paradigm": "direct"}', "--log_samples", "--output_path", str(tmp_path)]
-    assert subprocess.run(command, capture_output=True).returncode == 0
-    assert main(["rescore", str(tmp_path)]) == 0
-    assert "ct_mini: 3 samples, acc 0.0000 (was 0.0000), 0 verdicts changed" in capsys.readouterr().out
-    assert main(["report", str(tmp_path), "--out", str(tmp_path / "site")]) == 0
-
-
-def test_rescore_names_what_it_cannot_do(runs, capsys):
-    for folder, change in (("a", {"no_such_option": 1}), ("b", {"paradigm": "direct"})):
-        path = runs / folder / "results_x.json"
-        data = json.loads(path.read_text())
-        data["configs"]["ct_mini"]["metadata"]["ct_options"] = change
-        path.write_text(json.dumps(data))
-    assert main(["rescore", str(runs)]) == 0
-    err = capsys.readouterr().err
-    assert "cannot be scored again: unknown task option" in err
-    assert "plain_task is not a task of ours" in err
-    assert "30 samples are no items of ct_mini here, such as s0" in err
 
 
 # What lm-eval itself writes for tasks of its own: older and newer layouts.
