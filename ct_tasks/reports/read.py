@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -179,6 +179,7 @@ class Sample:
     verdicts: list[dict[str, Any]]
     date: str = ""  # of a dated problem, as the document gives it
     limit: int | None = None  # tokens that a reply could have
+    data: Mapping[str, Any] = field(default_factory=dict)  # the item's own, where the document holds it
 
     @property
     def acc(self) -> float | None:
@@ -248,6 +249,17 @@ def _sample(row: dict[str, Any]) -> Sample:
             }
         ]
     group = str(doc.get("group") or identity) if isinstance(doc, dict) else identity
-    date = str(doc.get("contest_date") or "") if isinstance(doc, dict) else ""
+    data = _data(doc)
+    date = str(data.get("contest_date") or doc.get("contest_date") or "") if isinstance(doc, dict) else ""
     target = str(row.get("target", ""))
-    return Sample(identity, group, str(prompt), target, replies, verdicts, date, limit if isinstance(limit, int) else None)
+    room = limit if isinstance(limit, int) else None
+    return Sample(identity, group, str(prompt), target, replies, verdicts, date, room, data)
+
+
+def _data(doc: Any) -> Mapping[str, Any]:
+    """Documents of ours hold their item's data as JSON text."""
+    try:
+        found = json.loads(doc["data"])
+    except (ValueError, KeyError, TypeError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -29,12 +29,35 @@ def test_tables(runs):
     table = tables.rows(found)
     assert {r["task"] for r in table} == {"ct_mini", "plain_task"}
     text = tables.markdown(table)
-    assert text.count("**") == 2  # one best in ct_mini; two that tie in plain_task are not ranked
+    assert text.count("**") == 4  # one best in ct_mini and one on average; two that tie in plain_task are not ranked
+    assert text.splitlines()[:3] == [
+        "| run | Average | ct_mini (n=30) | plain_task (n=4) |", "|---|---:|---:|---:|",
+        "| model-two · direct | **39.17** ± 23.9 | **53.33** ± 17.2 | 25.00 ± 44.9 |",
+    ]
+    assert r"\textbf{53.33}{\scriptsize $\pm$17.2}" in latex.latex(table)
+    assert "| acc % |" in text.splitlines()[5]  # one scale for all shares
     lines = list(csv.reader(io.StringIO(tables.as_csv(table))))
     assert all(len(line) == len(lines[0]) for line in lines)
     assert json.loads(tables.as_json(table))["rows"][0]["n"] == 30
     low, high = table[0]["low"], table[0]["high"]
     assert 0 <= low <= table[0]["value"] <= high <= 1
+
+
+def test_the_average_counts_every_task_once_and_no_run_that_lacks_one(runs):
+    table = tables.rows(read_runs([runs])[0])
+    for row in table:
+        row["clustered"] = None
+    means = tables.averages_of(table)
+    mean, low, high = means["model-two · direct"]
+    assert mean == pytest.approx((16 / 30 + 0.25) / 2)
+    ends = [(r["value"] - r["low"], r["high"] - r["value"]) for r in table if r["run"] == "model-two · direct"]
+    assert low == pytest.approx(mean - (ends[0][0] ** 2 + ends[1][0] ** 2) ** 0.5 / 2)
+    assert high == pytest.approx(mean + (ends[0][1] ** 2 + ends[1][1] ** 2) ** 0.5 / 2)
+    one = [r for r in table if r["task"] == "ct_mini"]
+    assert tables.averages_of(one) == {}
+    assert tables.averages_of([*one, table[1]])["model_one & 100% #1 · contra"] is None
+    derived = [{**r, "task": "cruxeval_x (2 languages)", "derived": True, "value": 1.0} for r in one]
+    assert tables.averages_of([*table, *derived]) == means
 
 
 LONGEST = "organisation_with_a_long_name/Model-Name_That^Goes~On & on-{7B}-\\textbf-100%-$dollar$-#1-äöü-模型-" + "x" * 120
@@ -67,7 +90,7 @@ def test_hostile_names_break_no_table(tmp_path):
     assert len({len(line) for line in lines}) == 1
     assert lines[1][0].startswith("'=")
     body = tables.markdown(rows).splitlines()[2]
-    assert body.count("|") - body.count("\\|") == len(tables.grid(rows)[1]) + 2
+    assert body.count("|") - body.count("\\|") == len(tables.wide(rows).heads) + 2
     assert "<script>" not in body
     assert body.isprintable()
     from markdown_it import MarkdownIt
