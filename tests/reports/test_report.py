@@ -141,6 +141,31 @@ def test_compare(runs, capsys):
     assert "not one sample differs" in capsys.readouterr().out
 
 
+def test_compare_is_a_table_everywhere(tmp_path, capsys):
+    write_run(tmp_path / "a", "x & <b>|1", "contra", "answer", n=400)
+    write_run(tmp_path / "b", "x & <b>|1", "contra", "none", n=400)
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
+    out = capsys.readouterr().out
+    head = next(line for line in out.splitlines() if line.startswith("task"))
+    row = next(line for line in out.splitlines() if line.startswith("ct_mini "))
+    assert row.split()[:5] == ["ct_mini", "400", "64.50", "96.50", "+32.00"]
+    assert row.split()[-2:] == ["5.9e-39", "5.9e-39"]  # 2 / 2^128: never 0.0000
+    assert len(head) == len(row)  # one under the other
+    assert "wrong -> right: 128" in out
+    for kind in ("md", "tex", "html"):
+        assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--out", str(tmp_path / f"c.{kind}")]) == 0
+        text = (tmp_path / f"c.{kind}").read_text()
+        assert "5.9e-39" in text
+        assert "32.00" in text
+        assert "0.0000" not in text
+        assert "<b>" not in text or kind == "tex"
+    assert r"\& <b>|1" in (tmp_path / "c.tex").read_text()
+    assert "&lt;b&gt;|1" in (tmp_path / "c.html").read_text()
+    assert "x & &lt;b>\\|1" in (tmp_path / "c.md").read_text()
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--out", str(tmp_path / "c.pdf")]) == 2
+    assert ".md, .tex, .html" in capsys.readouterr().err
+
+
 def test_compare_fails_when_worse(tmp_path, capsys):
     write_run(tmp_path / "a", "x", "contra", "none", n=60)
     write_run(tmp_path / "b", "x", "contra", "answer", n=60)
