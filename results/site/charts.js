@@ -37,13 +37,17 @@
     }
     picture.append(svg("line", { x1: x(0), y1: y(0), x2: x(1), y2: y(1), class: "diagonal" }));
     picture.append(svg("text", { x: (x(0) + x(1)) / 2, y: h - 4, "text-anchor": "middle" }, "RCS, %"), svg("text", { x: 0, y: 0, "text-anchor": "middle", transform: "translate(11 " + (y(0) + y(1)) / 2 + ") rotate(-90)" }, "accuracy, %"));
+    // Marks that lie on one another share a label with all their numbers.
+    const near = (p, q) => Math.hypot(x(p.rcs) - x(q.rcs), y(p.acc) - y(q.acc)) < 9;
     points.forEach((p, i) => {
+      const same = points.map((q, k) => [q, k]).filter(([q, k]) => k < LISTED && near(p, q)).map(([, k]) => k + 1);
       const prone = p.luck >= PRONE, at = { class: prone ? "dot prone" : "dot" };
       const told = p.name + ": accuracy " + percent(p.acc, 1) + ", RCS " + percent(p.rcs, 1) + "; " + percent(p.luck, 0) + " % of its right answers stand below a wrong trace";
       const link = svg("a", { href: CT.link({ run: p.row.key, task: p.row.task, ...(prone ? { show: "hack" } : {}) }), "aria-label": (i < LISTED ? i + 1 + " " : "") + told, "data-tip": told });
       const cx = x(p.rcs), cy = y(p.acc);
       link.append(prone ? svg("path", { ...at, d: "M" + cx + " " + (cy - 10) + "l10 10l-10 10l-10 -10z" }) : svg("circle", { ...at, cx, cy, r: 8 }));
-      if (i < LISTED) link.append(svg("text", { x: cx, y: cy + 4, "text-anchor": "middle", class: "in" }, String(i + 1)));
+      if (i < LISTED && same.length < 2) link.append(svg("text", { x: cx, y: cy + 4, "text-anchor": "middle", class: "in" }, String(i + 1)));
+      else if (same[0] === i + 1) picture.append(svg("text", { x: cx + 12, y: cy - 7 }, same.join(", ")));
       picture.append(link);
     });
     const items = points.slice(0, LISTED).map((p) => el("li", {}, p.name + " ", el("span", { class: "note" }, percent(p.acc, 1) + " / " + percent(p.rcs, 1)), p.luck >= PRONE ? el("span", { class: "tag lucky" }, " ◆ " + percent(p.luck, 0) + " % of its right answers by luck") : null));

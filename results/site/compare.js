@@ -22,12 +22,12 @@
     const rows = found.filter(([, pairs]) => pairs.length).map(([t, pairs]) => [t, CT.stats.paired(pairs)]), corrected = CT.stats.holm(rows.map(([, r]) => r.p));
     const body = el("tbody", {}, rows.map(([t, r], i) => el("tr", {}, el("th", { scope: "row" }, t), [r.n, percent(r.a, 1), percent(r.b, 1)].map((v) => el("td", {}, v)),
       el("td", { class: corrected[i] < 0.05 ? "best" : null }, signed(r.difference)), el("td", { class: "note" }, r.low === null ? "one program" : signed(r.low) + " to " + signed(r.high)), [r.won, r.lost, CT.stats.p2(r.p), CT.stats.p2(corrected[i])].map((v) => el("td", {}, v)))));
-    const table = el("table", { id: "pairs" }, el("caption", { class: "note" }, "Samples that both have. Interval: 95 %, programs resampled. p: exact McNemar; corrected over the tasks after Holm; bold where that is below 0.05."),
-      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "task"), ["n", "A", "B", "B − A", "interval", "only B right", "only A right", "p", "p corrected"].map((h) => el("th", { scope: "col" }, h)))), body);
+    const note = "Samples that both have. Interval: 95 %, programs resampled. p: exact McNemar; corrected over the tasks after Holm; bold where that is below 0.05.";
+    const table = el("table", { id: "pairs" }, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "task"), ["n", "A", "B", "B − A", "interval", "only B right", "only A right", "p", "p corrected"].map((h) => el("th", { scope: "col" }, h)))), body);
     const all = rows.map(([, r]) => r), sure = rows.filter((_, i) => corrected[i] < 0.05);
     const verdict = sure.length ? sure.map(([t, r]) => t + ": " + (r.difference > 0 ? "B" : "A") + " is better").join("; ") + "." : all.length ? "No difference that chance would not make." : "No sample has a verdict in both.";
     const names = el("p", {}, el("strong", {}, "A "), a.name, el("br"), el("strong", {}, "B "), b.name);
-    box.replaceChildren(names, el("p", {}, el("strong", {}, verdict)), el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Tests by task" }, table), side(a, b, found));
+    box.replaceChildren(names, el("p", {}, el("strong", {}, verdict)), el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Tests by task" }, table), el("p", { class: "note" }, note), side(a, b, found));
     history.replaceState(null, "", "#compare?" + new URLSearchParams({ a: a.key, b: b.key, task: $("compare-task").value }));
   }
   // The samples of one task, each run's ending beside the other's.

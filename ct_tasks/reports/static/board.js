@@ -103,8 +103,8 @@
     const drawn = runs.slice(0, most), body = el("tbody");
     for (const run of drawn) body.append(el("tr", {}, el("th", { scope: "row" }, run.name), averaged ? cell(run, "average", run.average) : null, tasks.map((t) => cell(run, t, run.cells.get(t)))));
     const title = metric === "value" ? "Accuracy" : CT.metricName(metric), unit = metric === "value" || CT.isShare(metric) ? ", percent, every bar from 0 to 100" : "";
-    $("wide").replaceWith(el("table", { id: "wide" },
-      el("caption", { class: "note" }, runs.length + " runs. " + title + unit + "; whiskers: 95 % intervals; best bold, second best underlined. " + (CT.tip(metric === "value" ? "acc" : metric) || "")),
+    $("wide-note").textContent = runs.length + " runs. " + title + unit + "; whiskers: 95 % intervals; best bold, second best underlined. " + (CT.tip(metric === "value" ? "acc" : metric) || "");
+    $("wide").replaceWith(el("table", { id: "wide", "aria-describedby": "wide-note" },
       el("thead", {}, el("tr", {}, head("run", "run", "Model, stage of training, paradigm; options where they differ"), averaged ? head("average", "average", "Mean over the tasks shown, each counting the same. Grey: the run lacks some of them.") : null,
         tasks.map((t) => head(t, t.replace(/^ct_/, ""), t + ": " + title)))), body));
     $("board-more").hidden = drawn.length === runs.length;
@@ -149,7 +149,8 @@
   async function where(box, best) {
     const atlas = await CT.load("atlas").catch(() => ({}));
     const mine = (run) => [...(run?.cells.values() || [])].filter((c) => atlas[c.row.key + " " + c.row.task]);
-    const { runs } = grid("value"), run = mine(best).length ? best : runs.find((r) => mine(r).length);
+    const score = (r) => r.average?.value ?? [...r.cells.values()][0]?.value ?? 0, traced = grid("value").runs.filter((r) => mine(r).length).sort((a, b) => score(b) - score(a));
+    const run = mine(best).length ? best : traced[0];
     if (!run) { box.replaceWith(el("p", {}, "No run wrote traces (paradigm contra), so nothing tells.")); return; }
     const found = CT.atlasOf(mine(run).map((c) => [c.row.key, c.row.task]), atlas).filter((row) => row.errors);
     const top = found.filter((row) => row.reached >= 5 && !row.general).sort((a, b) => b.errors / b.reached - a.errors / a.reached).slice(0, 3);
@@ -162,7 +163,7 @@
     const found = CT.index.runs.flatMap((run) => run.sets.filter((s) => s.lucky).map((s) => [run, s])).sort((a, b) => b[1].lucky - a[1].lucky);
     const traced = CT.index.runs.some((run) => run.sets.some((s) => s.traces));
     if (!found.length) { box.replaceWith(el("p", {}, traced ? "Nothing: no right answer stands below a wrong trace." : "No run wrote traces (paradigm contra), so nothing tells.")); return; }
-    box.replaceWith(el("ul", {}, found.slice(0, 3).map(([run, s]) => el("li", {}, el("a", { href: CT.link({ run: run.key, task: s.task, show: "hack" }) }, s.lucky + " right answers with a wrong trace"), " of " + s.n + ": " + few(run.name) + ", " + s.task))));
+    box.replaceWith(el("ul", {}, found.slice(0, 3).map(([run, s]) => el("li", {}, el("a", { href: CT.link({ run: run.key, task: s.task, show: "hack" }) }, s.lucky + (s.lucky === 1 ? " right answer" : " right answers") + " with a wrong trace"), " of " + s.n + ": " + few(run.name) + ", " + s.task))));
   }
 
   CT.ready.push(() => {

@@ -57,8 +57,8 @@
         base ? el("td", {}, other && typeof r.value === "number" && typeof other.value === "number" ? (100 * (r.value - other.value)).toFixed(2) : "–") : null,
         shown.map((key) => el("td", { class: mark(r, key) }, key === "spread of repeats" ? percent(EXTRA[key](r)) : CT.metric(key, value(r, key))))));
     }
-    $("metrics").replaceWith(el("table", { id: "metrics" },
-      el("caption", { class: "note" }, rows.length + " of " + every.length + " results; shares in percent; 95 % intervals: Wilson, * over programs where one has several samples; best bold, second best underlined"),
+    $("metrics-note").textContent = rows.length + " of " + every.length + " results; shares in percent; 95 % intervals: Wilson, * over programs where one has several samples; best bold, second best underlined";
+    $("metrics").replaceWith(el("table", { id: "metrics", "aria-describedby": "metrics-note" },
       el("thead", {}, el("tr", {}, head("run", "run"), head("task", "task"), head("n", "n"), head("value", "accuracy"), el("th", { scope: "col" }, "interval"),
         base ? el("th", { scope: "col" }, "Δ") : null, shown.map((m) => head(m, m)))), body));
     $("every-more").hidden = drawn.length === rows.length;
