@@ -115,9 +115,13 @@ def _verdict(verdict: dict[str, Any]) -> dict[str, Any]:
 
 
 def _variables(block: Mapping[str, Any]) -> list[list[Any]] | None:
-    """``[name, the model's value or None, the true value or None, differs]``; None where a side is no mapping of literals."""
-    sides = []
+    """``[name, the model's value or None, the true value or None, differs]``; None where a side is no mapping of literals. Of a
+    block that the model did not write, all values are missing."""
+    sides: list[dict[str, str] | None] = []
     for text in (block.get("predicted"), block.get("truth")):
+        if text is None:
+            sides.append({})
+            continue
         try:
             value = literals.parse(str(text))
             sides.append({str(k): literals.dump(v) for k, v in value.items()} if isinstance(value, dict) else None)

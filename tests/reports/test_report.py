@@ -12,7 +12,7 @@ from test_site import write_run
 
 from ct_tasks.cli.main import main
 from ct_tasks.errors import ConfigError
-from ct_tasks.reports import latex, paper, shapes, tables
+from ct_tasks.reports import comparison, latex, paper, shapes, tables
 from ct_tasks.reports.read import read_runs, read_samples
 
 
@@ -76,6 +76,9 @@ def test_latex_compiles_with_the_longest_names(tmp_path):
     rows += [{**row, "task": "ct_cruxeval_o", "stage": stage, "run": f"{row['run']} {stage}"} for row in rows for stage in ("base", "grpo", "alpha=0.5", "w/o_DBS")]
     text = f"{latex.latex(rows)}\n\n{shapes.latex(shapes.filled(rows))}"
     assert "Table 2" in text
+    numbers = {"n": 9, "acc_a": 0.5, "acc_b": 0.25, "difference": -0.25, "low": -0.5, "high": 0.1, "p": 0.0, "won": ["a"], "lost": [], "changes": {}}
+    text += comparison.latex(comparison.Comparison(LONGEST, LONGEST, {LONGEST: numbers, "ct_mini": {**numbers, "n": 0}, "one": {**numbers, "low": None, "p_holm": 1e-9}}))
+    assert "$<$ 1e-300" in text
     (tmp_path / "t.tex").write_text("\\documentclass{article}\\usepackage{booktabs}\\begin{document}\n" + text + "\\end{document}\n")
     done = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-1500:]

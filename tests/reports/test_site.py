@@ -1,5 +1,6 @@
 """The site in a real browser, opened from a file: load, sort, filter, open, keyboard, deep link, two runs, hostile text."""
 
+import itertools
 import json
 import os
 import shutil
@@ -375,6 +376,40 @@ def test_what_changed_between_two_runs(browser, site):
     browser.get(link)  # what a reader passes on opens the same sample beside the same run
     assert wait(browser, "document.querySelector('#sample h2')?.textContent === 'ct_mini / s5'")
     assert wait(browser, "document.querySelectorAll('#sample .beside > div').length === 2")
+    quiet(browser)
+
+
+def test_two_runs_side_by_side_step_together(browser, site):
+    open_at(browser, site, "#samples?run=r0&other=r1&task=ct_mini&id=s1")
+    wait(browser, "document.querySelectorAll('.where').length === 2")
+    assert texts(browser, ".where") == ["Block 2 of 3: first error"] * 2
+    browser.find_element("tag name", "body").send_keys("\ue014")
+    assert texts(browser, ".where") == ["Block 3 of 3"] * 2
+    number = 30 - len(HOSTILE)  # a reply without a trace beside another: every value is missing, none is called different
+    open_at(browser, site, f"#samples?run=r0&task=ct_mini&id=s{number}")
+    wait(browser, "document.querySelector('.vars')")
+    assert texts(browser, ".now h3") == ["After block 1: the model wrote no such block"]
+    assert texts(browser, ".vars td:nth-child(2)") == ["missing"] * 2
+    assert texts(browser, ".differs") == []
+
+
+def test_every_reply_of_a_sample_can_be_seen(browser, tmp_path):
+    write_run(tmp_path / "a", "m", "contra", "answer", n=20)
+    path = tmp_path / "a" / "samples_ct_mini_x.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    for row, other in itertools.pairwise(rows):
+        row["resps"][0].append(other["resps"][0][0])
+        row["filtered_resps"][0].append(other["filtered_resps"][0][0])
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert main(["report", str(tmp_path), "--out", str(tmp_path / "out")]) == 0
+    open_at(browser, tmp_path / "out", "#samples?task=ct_mini&id=s0")
+    wait(browser, "document.querySelectorAll('#sample [aria-pressed]').length === 2")
+    assert texts(browser, ".where") == ["Block 1 of 3"]
+    browser.execute_script("document.querySelectorAll('#sample [aria-pressed]')[1].click()")
+    wait(browser, "document.querySelector('.where').textContent === 'Block 2 of 3: first error'")
+    assert texts(browser, "#sample [aria-pressed=true]") == ["2 right"]
+    browser.find_element("tag name", "body").send_keys("j")
+    wait(browser, "document.querySelector('#sample h2').textContent === 'ct_mini / s1'")
     quiet(browser)
 
 

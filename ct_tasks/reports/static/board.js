@@ -143,7 +143,7 @@
     }
     if (!rows.length) { said.append("Samples of both would say whether that is chance (--log_samples)."); return; }
     const won = rows.filter(([a, b]) => b[CT.I.ACC] > a[CT.I.ACC]).length, lost = rows.filter(([a, b]) => b[CT.I.ACC] < a[CT.I.ACC]).length, p = CT.stats.mcnemar(won, lost);
-    said.append("On " + rows.length + " samples of both, only the first is right in " + won + ", only the second in " + lost + " (p = " + CT.stats.p2(p) + "): ", el("strong", {}, p < 0.05 ? "not chance." : "it may be chance."), " ",
+    said.append("On " + rows.length + " samples of both, only the first is right in " + won + ", only the second in " + lost + " (p = " + CT.stats.p2(p) + "): ", el("strong", {}, p < 0.05 ? "unlikely to be chance." : "it may be chance."), " ",
       el("a", { href: "#compare?" + new URLSearchParams({ a: keys(second)[0], b: keys(first)[0] }) }, "Compare them"));
   }
   async function where(box, best) {
@@ -153,7 +153,9 @@
     const run = mine(best).length ? best : traced[0];
     if (!run) { box.replaceWith(el("p", {}, "No run wrote traces (paradigm contra), so nothing tells.")); return; }
     const found = CT.atlasOf(mine(run).map((c) => [c.row.key, c.row.task]), atlas).filter((row) => row.errors);
-    const top = found.filter((row) => row.reached >= 5 && !row.general).sort((a, b) => b.errors / b.reached - a.errors / a.reached).slice(0, 3);
+    // By the lower end of the rate's interval: one error in six blocks says less than ten in sixty.
+    const sure = (row) => CT.stats.wilson(row.errors, row.reached)[0];
+    const top = found.filter((row) => row.reached >= 5 && !row.general).sort((a, b) => sure(b) - sure(a)).slice(0, 3);
     const general = found.filter((row) => row.general);
     box.replaceWith(el("p", {}, el("strong", {}, few(run.name)), top.length ? ": its first error comes most often at " : ": no first error at a construct it met five times. ",
       top.map((row, i) => [i ? ", " : "", el("a", { href: CT.link({ run: row.key, task: row.task, kind: row.kind }) }, row.name), " (" + row.errors + " of " + row.reached + " blocks)"]), top.length ? ". " : "",
