@@ -5,7 +5,7 @@
     python -m ct_tasks rescore runs/base --out runs/base          # in place
 
 Works on the samples_*.jsonl of any lm_eval run of a ct_* task. Without --out nothing is written. A reply counts as cut by the
-length limit where its backend recorded that, else where its recorded tokens reach the limit, as in the evaluation itself.
+length limit where its run recorded that; of older runs, where its recorded tokens fill the limit.
 """
 
 from __future__ import annotations
@@ -18,14 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from ct_tasks.benchmarks import registry
-from ct_tasks.benchmarks.base import Answer
+from ct_tasks.benchmarks.base import Answer, Item
 from ct_tasks.cli.score import summary
 from ct_tasks.errors import CodeThinkerError, ConfigError
 from ct_tasks.options import TaskOptions
 from ct_tasks.reports.read import Run, Sample, read_runs, read_samples
 from ct_tasks.reports.rescored import Rescored, write_run
-
-MARGIN = 64  # tokens counted again from the text can fall short of the limit by 1/64 of it
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -79,11 +77,7 @@ def _rescore(run: Run, task: str, path: Path, problems: list[str]) -> tuple[Resc
         problems.append(
             f"{path.name}: {len(read) - len(samples)} samples are no items of {task} here, such as {unknown}; they are left out"
         )
-    answers = [
-        Answer(items[s.id], reply, truncated=cut_by_limit(s, v))
-        for s in samples
-        for reply, v in _paired(s.replies, s.verdicts)
-    ]
+    answers = [answer_of(items[s.id], s, reply, v) for s in samples for reply, v in _paired(s.replies, s.verdicts)]
     scores = iter(benchmark.score(answers, options))
     found = {sample.id: [next(scores) for _ in sample.replies] for sample in samples}
     changes = [
@@ -103,15 +97,25 @@ def _rescore(run: Run, task: str, path: Path, problems: list[str]) -> tuple[Resc
     return Rescored(options, found), {"metrics": metrics, "changes": changes, "verdicts": told}
 
 
+def answer_of(item: Item, sample: Sample, reply: str, verdict: Mapping[str, Any]) -> Answer:
+    """A reply as its evaluation scored it: with the stop string that ended it, and what was recorded of its end."""
+    told = verdict.get("ending")
+    known: Mapping[str, Any] = told if isinstance(told, dict) else {}
+    stop = known.get("stop")  # "" where the model ended the reply itself, nothing where nobody said
+    text = reply + (stop if isinstance(stop, str) and stop in sample.until else "")
+    extra = {"whole": True} if known and (not sample.until or isinstance(stop, str)) else {}
+    thinking = bool(known.get("thinking"))
+    return Answer(item, text, truncated=cut_by_limit(sample, verdict), thinking=thinking, extra=extra)
+
+
 def cut_by_limit(sample: Sample, verdict: Mapping[str, Any]) -> bool | None:
-    """Whether the length limit cut a reply: as its backend said, else by its tokens against the limit, else as an earlier
-    verdict says; None where nothing tells."""
-    if verdict.get("finish_reason"):
-        return bool(verdict["finish_reason"] == "length")
+    """Whether the length limit cut a reply: what its evaluation recorded. Runs from before that was recorded: true where the
+    tokens of the reply fill its limit, else not known."""
+    told = verdict.get("ending")
+    if isinstance(told, dict) and "truncated" in told:
+        return None if told["truncated"] is None else bool(told["truncated"])
     tokens = verdict.get("tokens_out")
-    if isinstance(tokens, (int, float)) and sample.limit:
-        return tokens >= sample.limit - max(1, sample.limit // MARGIN)
-    return verdict.get("status") == "truncated" or None
+    return bool(isinstance(tokens, (int, float)) and sample.limit and tokens >= sample.limit) or None
 
 
 def changed(key: str, number: int, old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any] | None:

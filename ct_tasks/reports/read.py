@@ -180,6 +180,7 @@ class Sample:
     date: str = ""  # of a dated problem, as the document gives it
     limit: int | None = None  # tokens that a reply could have
     data: Mapping[str, Any] = field(default_factory=dict)  # the item's own, where the document holds it
+    until: tuple[str, ...] = ()  # stop strings that were sent
 
     @property
     def acc(self) -> float | None:
@@ -223,6 +224,8 @@ def _sample(row: dict[str, Any]) -> Sample:
     prompt = first.get("arg_0", "") if isinstance(first, dict) else ""
     sampling = first.get("arg_1", {}) if isinstance(first, dict) else {}
     limit = sampling.get("max_gen_toks") if isinstance(sampling, dict) else None
+    until = sampling.get("until") if isinstance(sampling, dict) else None
+    stops = (until,) if isinstance(until, str) else tuple(map(str, until)) if isinstance(until, list) else ()
     replies = [
         str(text) for group in row.get("resps") or [] for text in (group if isinstance(group, list) else [group])
     ]
@@ -253,7 +256,7 @@ def _sample(row: dict[str, Any]) -> Sample:
     date = str(data.get("contest_date") or doc.get("contest_date") or "") if isinstance(doc, dict) else ""
     target = str(row.get("target", ""))
     room = limit if isinstance(limit, int) else None
-    return Sample(identity, group, str(prompt), target, replies, verdicts, date, room, data)
+    return Sample(identity, group, str(prompt), target, replies, verdicts, date, room, data, stops)
 
 
 def _data(doc: Any) -> Mapping[str, Any]:

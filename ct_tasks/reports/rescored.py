@@ -17,7 +17,7 @@ from ct_tasks.score import Score
 
 FILTER = "score"  # the name that lm-eval puts behind each metric of ours
 # What an evaluation knew of a reply and no scorer finds out again: it stays in the verdict.
-RECORDED = ("tokens_out", "finish_reason")
+RECORDED = ("tokens_out", "ending")
 
 
 @dataclass(frozen=True)

@@ -104,6 +104,8 @@ def _verdict(verdict: dict[str, Any]) -> dict[str, Any]:
     detail = verdict.get("detail")
     trace = detail.get("trace") if isinstance(detail, dict) else None
     cut = {k: _cut(v) if isinstance(v, str) else v for k, v in verdict.items()}
+    if isinstance(ending := verdict.get("ending"), dict):
+        cut["ending"] = {k: _cut(v) if isinstance(v, str) else v for k, v in ending.items()}
     if (
         not isinstance(trace, dict)
         or not isinstance(trace.get("blocks"), list)

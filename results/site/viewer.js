@@ -95,7 +95,7 @@
     const told = (name, value, open) => { const d = el("details", {}, el("summary", {}, name), text(value, name)); d.open = open; return d; };
     return el("div", {}, tabs, verdict(row, v), row.call ? el("p", { class: "call" }, "Call: ", el("code", {}, row.call)) : null,
       plain ? (row.program ? source(row.program, { blocks: [], deltas: [] }, () => {}) : null) : stepper(row, v),
-      told("Reply", row.replies[reply] ?? "", plain), told("Prompt", row.prompt, false), told("Gold reply", row.target, false));
+      v.ending?.reasoning ? told("Reasoning", v.ending.reasoning, false) : null, told("Reply", row.replies[reply] ?? "", plain), told("Prompt", row.prompt, false), told("Gold reply", row.target, false));
   };
   CT.stepping = { reset: (rows) => { shared.step = earliest(rows); shared.views = []; shared.go = null; }, by: (k) => shared.go?.(shared.at() + k) };
 })();

@@ -10,7 +10,7 @@ from test_site import write_run
 
 from ct_tasks.benchmarks import registry
 from ct_tasks.cli.main import main
-from ct_tasks.cli.rescore import cut_by_limit
+from ct_tasks.cli.rescore import answer_of, cut_by_limit
 from ct_tasks.options import TaskOptions
 from ct_tasks.reports import tables
 from ct_tasks.reports.read import Sample, read_runs, read_samples
@@ -120,9 +120,8 @@ def test_in_place_a_run_is_written_whole_or_left_as_it_was(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("verdict", "limit", "expected"),
     [
-        ({"finish_reason": "length", "tokens_out": 1}, 48, True), ({"finish_reason": "stop", "tokens_out": 48}, 48, False),
-        ({"tokens_out": 48}, 48, True), ({"tokens_out": 47}, 48, True), ({"tokens_out": 46}, 48, False), ({"tokens_out": 126}, 128, True),
-        ({"tokens_out": 125}, 128, False), ({"status": "truncated"}, None, True), ({"status": "wrong"}, None, None), ({}, 48, None),
+        ({"ending": {"truncated": True}, "tokens_out": 1}, 48, True), ({"ending": {"truncated": False}, "tokens_out": 48}, 48, False), ({"ending": {"truncated": None}, "tokens_out": 48}, 48, None),
+        ({"tokens_out": 48}, 48, True), ({"tokens_out": 47}, 48, None), ({"tokens_out": 48}, None, None), ({"status": "truncated"}, 48, None), ({}, 48, None),
     ],
 )
 def test_what_tells_that_the_limit_cut_a_reply(verdict, limit, expected):
@@ -132,6 +131,16 @@ def test_what_tells_that_the_limit_cut_a_reply(verdict, limit, expected):
 def verdicts(path: Path) -> dict[str, list[dict[str, object]]]:
     """By sample, without the words that explain them."""
     return {s.id: [{k: v for k, v in row.items() if k not in ("reason", "detail")} for row in s.verdicts] for s in read_samples(path)}
+
+
+def test_a_reply_is_scored_as_its_evaluation_scored_it():
+    """The stop string that ended it is the model's own text; what nobody recorded is not made up."""
+    item = registry.get("ct_mini").items(TaskOptions())[0]
+    sample = Sample("i", "g", "", "", ["[ANSWER]3"], [], limit=48, until=("[/ANSWER]",))
+    known = answer_of(item, sample, "[ANSWER]3", {"ending": {"finish_reason": "stop", "stop": "[/ANSWER]", "truncated": False, "thinking": True}})
+    assert (known.text, known.truncated, known.thinking, known.extra) == ("[ANSWER]3[/ANSWER]", False, True, {"whole": True})
+    unknown = answer_of(item, sample, "[ANSWER]3", {})
+    assert (unknown.text, unknown.truncated, unknown.thinking, unknown.extra) == ("[ANSWER]3", None, False, {})
 
 
 def test_the_committed_results_are_those_of_todays_scorer(tmp_path, capsys):
