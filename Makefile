@@ -1,4 +1,5 @@
 # make demo        a real model on the bundled task, and the report (makes its own virtual environment)
+# make rescored    the verdicts in results/runs by today's scorer (a test compares them), then the site
 # make site        results/site from the result folders in results/runs
 # make test        the whole test suite, as CI runs it
 # make test-quick  under three minutes
@@ -13,7 +14,7 @@ export OMP_NUM_THREADS ?= 1
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
 
-.PHONY: demo site test test-quick lint clean
+.PHONY: demo site rescored test test-quick lint clean
 
 define environment
 @$(PYTHON) -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
@@ -51,6 +52,10 @@ demo: $(DEMO)
 site: $(DEMO)
 	$(BIN)/python -c "from ct_tasks.reports import paper; print(paper.markdown(), end='')" > results/paper.md
 	$(BIN)/python -m ct_tasks report results/runs --out results/site
+
+rescored: $(DEMO)
+	$(BIN)/python -m ct_tasks rescore results/runs --out results/runs
+	$(MAKE) site
 
 test: $(STAMP) lint
 	$(BIN)/python -m pytest -q

@@ -1,11 +1,12 @@
 """How long the site takes in headless Chromium, opened from a file: many models, and ten thousand samples in the explorer.
 
-    python benchmarks/report.py --models 100 --tasks 20 --samples 10000 --out results/report_speed.json
+    python benchmarks/report.py --out results/report_speed.json
+    python benchmarks/report.py --sizes 7x3x40 --loads 1
 
-The result folders are made up (every model has every task; one task of one model has the samples, of them traces with a wrong
-block). Measured in the page, from the start of the navigation until what is asked for stands in the document and was laid out:
-the median, and the worst, of several fresh loads; and the processor time of the page's process, which says what a machine
-that is not busy with other work would take.
+A size is models x tasks x samples. The result folders are made up: every model has every task; one task of two models has the
+samples, a quarter of them with a wrong block. Measured in the page, from the start of the navigation until what is asked for
+stands in the document and was laid out: the median, and the worst, of several fresh loads; and the processor time of the page's
+process, which says what a machine that is not busy with other work would take.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ct_tasks.contra.scoring import score_trace
+from ct_tasks.contra.scoring import TraceScore, score_trace
 from ct_tasks.contra.trace import render
 from ct_tasks.contra.tracer import trace_call
 
@@ -65,9 +66,16 @@ def make(folder: Path, models: int, tasks: int, samples: int) -> None:
         "no idea",
     ]
     scores = [score_trace(t, truth) for t in texts]
-    with (folder / "m0" / "samples_task_0_x.jsonl").open("w") as file:
+    data = json.dumps({"code": PROGRAM, "entry": "f", "call": "f(4)"})
+    for m in range(min(2, models)):
+        _samples(folder / f"m{m}" / "samples_task_0_x.jsonl", samples, texts, scores, data, m)
+
+
+def _samples(path: Path, samples: int, texts: list[str], scores: list[TraceScore], data: str, shift: int) -> None:
+    with path.open("w") as file:
         for i in range(samples):
-            text, score = texts[i % len(texts)], scores[i % len(texts)]
+            place = (i + shift * (i % 7 == 0)) % len(texts)
+            text, score = texts[place], scores[place]
             verdict = {
                 "acc": score.answer_right,
                 "status": "right" if score.answer_right else "wrong" if score.answer else "no_answer",
@@ -80,8 +88,8 @@ def make(folder: Path, models: int, tasks: int, samples: int) -> None:
             }
             row = {
                 "doc_id": i,
-                "doc": {"id": f"sample_{i}", "group": f"g{i // 3}"},
-                "target": "5",
+                "doc": {"id": f"sample_{i}", "group": f"g{i // 3}", "data": data},
+                "target": texts[0],
                 "arguments": {"gen_args_0": {"arg_0": "What does f(4) return?\n" + PROGRAM * 8}},
                 "resps": [[text]],
                 "filtered_resps": [[json.dumps(verdict)]],
@@ -117,103 +125,108 @@ def cpu(driver: Any) -> float:
     return 1000 * float(next(m["value"] for m in metrics if m["name"] == "ProcessTime"))
 
 
-# Resolves with milliseconds since the navigation began (or since the call, for a step within the page).
-# The expressions are pasted in: the page's own policy forbids eval.
+# Resolves with milliseconds since the navigation began (or since the call, for a step within the page); with -1 when what was
+# waited for did not come within LIMIT seconds. The expressions are pasted in: the page's own policy forbids eval.
+LIMIT = 60
 WAIT = """const done = arguments[0], start = performance.now(); STEP;
-(function look() { if (WHAT) { document.body.offsetHeight; done(performance.now() - FROM); } else setTimeout(look, 5); })();"""
-OPEN = "document.querySelector('#sample h2')?.textContent.endsWith('/ sample_{}')"
-CASES = (
-    ("leaderboard from a file", "", "document.querySelectorAll('#board tbody tr').length >= 100", ""),
-    (
-        "sort by a column",
-        None,
-        "document.querySelector('#board th[aria-sort]')?.textContent === 'rcs'",
-        "[...document.querySelectorAll('#board th button')].find(b => b.textContent === 'rcs').click()",
-    ),
-    (
-        "filter",
-        None,
-        "document.querySelectorAll('#board tbody tr').length === 60",
-        "const f = document.getElementById('board-filter'); f.value = 'name-1-7b'; f.dispatchEvent(new Event('input'))",
-    ),
-    (
-        "a hundred more rows",
-        None,
-        "document.querySelectorAll('#board tbody tr').length === 200",
-        "const g = document.getElementById('board-filter'); g.value = ''; g.dispatchEvent(new Event('input')); document.getElementById('board-more').click()",
-    ),
-    ("explorer from a file", "#samples", OPEN.format(0), ""),
-    (
-        "next sample by keyboard",
-        None,
-        OPEN.format(1),
-        "document.dispatchEvent(new KeyboardEvent('keydown', {key: 'j'}))",
-    ),
-    (
-        "last sample by keyboard",
-        None,
-        OPEN.format("{last}"),
-        "document.dispatchEvent(new KeyboardEvent('keydown', {key: 'End'}))",
-    ),
-    (
-        "search",
-        None,
-        "document.getElementById('sample-count').textContent.startsWith('1 of')",
-        "const s = document.getElementById('sample-search'); s.value = 'sample_{last}'; s.dispatchEvent(new Event('input'))",
-    ),
-    ("deep link to the last sample", "#samples?run=r0&task=task_0&id=sample_{last}", OPEN.format("{last}"), ""),
-)
+(function look() { if (WHAT) { document.body.offsetHeight; done(performance.now() - FROM); } else if (performance.now() - start > LIMIT) done(-1); else setTimeout(look, 5); })();"""
+OPEN = "document.querySelector('#sample h2')?.textContent.endsWith('/ sample_{}') && document.querySelector('.where, #sample pre')"
+ROWS = "document.querySelectorAll('{} tbody tr').length === {}"
+KEY = "document.dispatchEvent(new KeyboardEvent('keydown', {{key: '{}'}}))"
+STRETCH = 100  # rows that the page draws at once
+
+
+def _typed(name: str, text: str) -> str:
+    return f"const f = document.getElementById('{name}'); f.value = '{text}'; f.dispatchEvent(new Event('input'))"
+
+
+def cases(models: int, tasks: int, samples: int) -> list[tuple[str, str | None, str, str]]:
+    """``(name, address of a fresh load or None, what to wait for, a step before it)`` for reports of this size."""
+    last, total = samples - 1, models * tasks
+    found: list[tuple[str, str | None, str, str]] = [
+        ("front page from a file", "", ROWS.format("#wide", min(STRETCH, models)), ""),
+        ("sort by a task", None, "document.querySelector('#wide th[aria-sort] [data-key=task_0]')", "document.querySelector('#wide [data-key=task_0]').click()"),
+        ("filter", None, ROWS.format("#wide", min(3, models)), _typed("board-filter", "name-0-7b")),
+        ("filter off", None, ROWS.format("#wide", min(STRETCH, models)), _typed("board-filter", "")),
+        ("every metric", None, ROWS.format("#metrics", min(STRETCH, total)), "document.getElementById('every').open = true"),
+    ]  # fmt: skip
+    if total > STRETCH:
+        rows = ROWS.format("#metrics", min(2 * STRETCH, total))
+        found.append(("a hundred more rows", None, rows, "document.getElementById('every-more').click()"))
+    found += [
+        ("explorer from a file", "#samples?run=r0&task=task_0&id=sample_0", OPEN.format(0), ""),
+        ("next sample by keyboard", None, OPEN.format(min(1, last)), KEY.format("j")),
+        ("next block by keyboard", None, "document.querySelector('.where')?.textContent.startsWith('Block 3')", KEY.format("ArrowRight")),
+        ("last sample by keyboard", None, OPEN.format(last), KEY.format("End")),
+        ("search", None, "document.getElementById('sample-count').textContent.startsWith('1 of')", _typed("sample-search", f"sample_{last}")),
+        ("deep link to the last sample", f"#samples?run=r0&task=task_0&id=sample_{last}", OPEN.format(last), ""),
+        ("failure atlas", "#atlas", "document.querySelectorAll('#atlas-table tbody tr').length", ""),
+    ]  # fmt: skip
+    if samples < 2:  # one sample is right in every block: there is no next one, and it opens at its first block
+        found = [c for c in found if c[0] != "next block by keyboard"]
+    if models > 1:
+        found.append(("compare two runs", "#compare?a=r0&b=r1", ROWS.format("#pair-rows", min(200, samples)), ""))
+    return found
+
+
+def measure(models: int, tasks: int, samples: int, loads: int, place: Path) -> dict[str, Any]:
+    """One size. Raises ``RuntimeError`` naming the case whose page never came."""
+    runs, site = place / "runs", place / "site"
+    make(runs, models, tasks, samples)
+    start = time.time()
+    command = [sys.executable, "-m", "ct_tasks", "report", str(runs), "--out", str(site)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    built = time.time() - start
+    wanted = cases(models, tasks, samples)
+    times: dict[str, list[float]] = {name: [] for name, *_ in wanted}
+    spent: dict[str, list[float]] = {name: [] for name, *_ in wanted}
+    for number in range(loads):
+        driver: Any = None
+        try:
+            for order, (name, address, what, step) in enumerate(wanted):
+                if address is not None:  # a browser of its own, so that its page's process has done nothing before
+                    if driver:
+                        driver.quit()
+                    driver = browser(f"{place}/profile{number}-{order}")
+                    driver.set_script_timeout(LIMIT + 30)
+                    driver.get(f"file://{site}/index.html{address}")
+                script = WAIT.replace("LIMIT", str(1000 * LIMIT)).replace("STEP", step).replace("WHAT", what)
+                before = cpu(driver)
+                took = driver.execute_async_script(script.replace("FROM", "start" if step else "0"))
+                if took < 0:
+                    raise RuntimeError(f"{name}: not there after {LIMIT} s with {models} models, {tasks} tasks and {samples} samples")
+                times[name].append(took)
+                spent[name].append(cpu(driver) - (before if address is None else 0))
+        finally:
+            if driver:
+                driver.quit()
+    sizes = {p.name: p.stat().st_size for p in sorted((site / "data").glob("*.js"))}
+    return {
+        "models": models, "tasks": tasks, "samples": samples, "build_s": round(built, 1), "index_kB": round(sizes["index.js"] / 1000),
+        "data_files": len(sizes), "largest_data_file_kB": round(max(sizes.values()) / 1000),
+        "times": {name: {"median_ms": round(statistics.median(t)), "worst_ms": round(max(t)), "median_cpu_ms": round(statistics.median(spent[name]))} for name, t in times.items()},
+    }  # fmt: skip
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", type=int, default=100)
-    parser.add_argument("--tasks", type=int, default=20)
-    parser.add_argument("--samples", type=int, default=10_000)
+    parser.add_argument("--sizes", default="7x3x40,30x10x1000,100x20x10000", help="models x tasks x samples, by commas")
     parser.add_argument("--loads", type=int, default=5)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    last = str(args.samples - 1)
-    with tempfile.TemporaryDirectory() as place:
-        runs, site = Path(place) / "runs", Path(place) / "site"
-        make(runs, args.models, args.tasks, args.samples)
-        start = time.time()
-        subprocess.run(
-            [sys.executable, "-m", "ct_tasks", "report", str(runs), "--out", str(site)],
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
-        built = time.time() - start
-        times: dict[str, list[float]] = {name: [] for name, *_ in CASES}
-        spent: dict[str, list[float]] = {name: [] for name, *_ in CASES}
-        for number in range(args.loads):
-            driver: Any = None
-            for name, address, what, step in CASES:
-                if address is not None:  # a browser of its own, so that its page's process has done nothing before
-                    if driver:
-                        driver.quit()
-                    driver = browser(f"{place}/profile{number}{len(times[name])}{name[:5]}")
-                    driver.set_script_timeout(60)
-                    driver.get(f"file://{site}/index.html" + address.replace("{last}", last))
-                script = WAIT.replace("STEP", step).replace("WHAT", what).replace("FROM", "start" if step else "0")
-                before = cpu(driver)
-                times[name].append(driver.execute_async_script(script.replace("{last}", last)))
-                after = cpu(driver)
-                spent[name].append(after - before if address is None else after)
-            driver.quit()
-        sizes = {p.name: p.stat().st_size for p in sorted((site / "data").glob("*.js"))}
-    found = {
-        name: {
-            "median_ms": round(statistics.median(t)),
-            "worst_ms": round(max(t)),
-            "median_cpu_ms": round(statistics.median(spent[name])),
-        }
-        for name, t in times.items()
-    }
+    found = []
+    for size in args.sizes.split(","):
+        try:
+            models, tasks, samples = (int(n) for n in size.split("x"))
+            if min(models, tasks, samples) < 1:
+                raise ValueError
+        except ValueError:
+            parser.error(f"--sizes {size}: give models x tasks x samples, each at least 1, such as 100x20x10000")
+        with tempfile.TemporaryDirectory() as place:
+            found.append(measure(models, tasks, samples, args.loads, Path(place)))
     report = {
-        "command": f"python benchmarks/report.py --models {args.models} --tasks {args.tasks} --samples {args.samples} --loads {args.loads}",
-        "date": time.strftime("%Y-%m-%d"), "machine": f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} while measuring, {platform.machine()}", "build_s": round(built, 1),
-        "index_kB": round(sizes["index.js"] / 1000), "data_files": len(sizes), "largest_data_file_kB": round(max(sizes.values()) / 1000), "times": found,
+        "command": f"python benchmarks/report.py --sizes {args.sizes} --loads {args.loads}", "date": time.strftime("%Y-%m-%d"),
+        "machine": f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} while measuring, {platform.machine()}", "sizes": found,
     }  # fmt: skip
     print(json.dumps(report, indent=1))
     if args.out:

@@ -1,6 +1,7 @@
-"""Compare two runs on the samples that both have: McNemar, paired bootstrap interval, per task and pooled.
+"""Compare two runs on the samples that both have, as a table: McNemar, paired bootstrap interval, per task and pooled.
 
     python -m ct_tasks compare runs/base runs/grpo
+    python -m ct_tasks compare runs/base runs/grpo --out comparison.html    # or .md, .tex
     python -m ct_tasks compare runs/main runs/branch --fail-if-worse
     python -m ct_tasks compare runs/base runs/grpo --site site    # with links to what went from right to wrong
 
@@ -20,6 +21,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ct_tasks.errors import ConfigError
+from ct_tasks.reports.comparison import KINDS, POOLED, Comparison, terminal, written
 from ct_tasks.reports.read import Run, Sample, read_runs, read_samples
 from ct_tasks.reports.statistics import holm, mcnemar, paired_bootstrap
 
@@ -28,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("a", type=Path, metavar="DIR_A")
     parser.add_argument("b", type=Path, metavar="DIR_B")
     parser.add_argument("--json", action="store_true", help="machine-readable output")
+    parser.add_argument("--out", type=Path, help="also write the table there: .md, .tex or .html")
     parser.add_argument(
         "--site", type=Path, help="a site that `report` made of both runs: lost samples get links into it"
     )
@@ -38,6 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     problems: list[str] = []
+    if args.out and args.out.suffix not in KINDS:
+        raise ConfigError(f"--out {args.out}: a table is written as one of {', '.join(KINDS)}")
     if args.site and not (args.site / "index.html").is_file():
         raise ConfigError(
             f"{args.site} is no site; make one of both runs: python -m ct_tasks report DIR_A DIR_B --out {args.site}"
@@ -51,17 +56,19 @@ def main(args: argparse.Namespace) -> int:
     rows = {task: _compare(a[task].samples, b[task].samples) for task in shared}
     usable = {t: r for t, r in rows.items() if r["n"]}
     if len(usable) > 1:
-        rows["all tasks"] = _compare(_pooled(a, usable), _pooled(b, usable))
+        rows[POOLED] = _compare(_pooled(a, usable), _pooled(b, usable))
     corrected = holm({t: r["p"] for t, r in usable.items()})
     for task, row in rows.items():
         row["p_holm"] = corrected.get(task)
         if args.site and task in usable:
             row["links"] = {key: _link(args.site, a[task], b[task], task, key) for key in row["lost"]}
-    if args.json:
-        print(json.dumps(rows, indent=1))
-    else:
-        for task, row in rows.items():
-            print(_sentence(task, row))
+    found = Comparison(_told(args.a, a, shared), _told(args.b, b, shared), rows)
+    if args.out:
+        try:
+            args.out.write_text(written(found, args.out.suffix), encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise ConfigError(f"cannot write {args.out}: {error}") from None
+    print(json.dumps(rows, indent=1) if args.json else terminal(found))
     for problem in problems:
         print(problem, file=sys.stderr)
     worse = [t for t, r in usable.items() if r["difference"] < 0 and corrected[t] < 0.05]
@@ -135,34 +142,6 @@ def _status(sample: Sample) -> str:
     return str(sample.verdicts[0].get("status", "?")) if sample.verdicts else "?"
 
 
-def _sentence(task: str, row: dict[str, Any]) -> str:
-    left_out = (
-        f" ({row['only_in_a']} samples only in A and {row['only_in_b']} only in B are left out)"
-        if row["only_in_a"] or row["only_in_b"]
-        else ""
-    )
-    if not row["n"]:
-        return f"{task}: no sample has a verdict in both runs{left_out}"
-    text = (
-        f"{task}: {100 * row['acc_a']:.2f} -> {100 * row['acc_b']:.2f} on {row['n']} samples, difference {100 * row['difference']:+.2f} "
-        f"{_interval(row)}, {len(row['won'])} won, {len(row['lost'])} lost, McNemar p = {row['p']:.4f}"
-    )
-    if row.get("p_holm") is not None:
-        text += f" (Holm {row['p_holm']:.4f})"
-    if not row["won"] and not row["lost"]:
-        text += "; not one sample differs"
-    changes = "".join(f"\n    {kind}: {count}" for kind, count in row["changes"].items())
-    links = row.get("links") or {}
-    shown = [f"{key} {links[key]}" if key in links else key for key in row["lost"][:8]]
-    lost = (
-        ("\n    lost: " + ("\n        " if links else ", ").join(shown) + (" ..." if len(row["lost"]) > 8 else ""))
-        if shown
-        else ""
-    )
-    return text + left_out + changes + lost
-
-
-def _interval(row: dict[str, Any]) -> str:
-    if row["low"] is None:
-        return "(one program only: no interval)"
-    return f"[{100 * row['low']:+.2f}, {100 * row['high']:+.2f}]"
+def _told(folder: Path, side: dict[str, _Side], tasks: Iterable[str]) -> str:
+    """A side by its folder and the names of its runs."""
+    return f"{folder} ({'; '.join(dict.fromkeys(side[t].run.name for t in tasks))})"

@@ -41,7 +41,7 @@ def main(args: argparse.Namespace) -> int:
         args.out.mkdir(parents=True, exist_ok=True)
         drawn, reason = _draw(table, summaries, trainings, args.out)
         problems += reason
-        write_site(runs, table, shaped, drawn, problems, args.out)
+        write_site(runs, table, summaries, shaped, drawn, problems, args.out)
         for name, text in (
             ("report.md", f"{tables.markdown(table)}\n{shapes.markdown(shaped)}\n{paper.markdown()}"),
             ("report.tex", f"{latex.latex(table)}\n{shapes.latex(shaped)}"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -13,6 +13,7 @@ from ct_tasks.benchmarks import registry
 from ct_tasks.contra.program import normalise, segment
 from ct_tasks.errors import CodeThinkerError, DataError
 from ct_tasks.options import TaskOptions
+from ct_tasks.reports.read import Sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,17 @@ class Facts:
 
 
 NOTHING = Facts()
+
+
+def facts_of(sample: Sample, known: Mapping[str, Facts], options: Mapping[str, Any]) -> Facts:
+    """What is known of a sample's item: from the task, or where its data is not here from the sample itself."""
+    if sample.id in known:
+        return known[sample.id]
+    code, entry = sample.data.get("code"), sample.data.get("entry")
+    if not isinstance(code, str):
+        return Facts(date=sample.date[:10] or None)
+    found = _program(code, entry if isinstance(entry, str) else None, str(options.get("segmentation") or "statement"))
+    return replace(found, date=sample.date[:10] or None)
 
 
 def facts(task: str, options: Mapping[str, Any]) -> Mapping[str, Facts]:
@@ -50,10 +62,15 @@ def _of(data: Mapping[str, Any], segmentation: str) -> Facts:
     code = data.get("code")
     if not isinstance(code, str):
         return Facts(date=date)
+    return replace(_program(code, data.get("entry"), segmentation), date=date)
+
+
+@lru_cache(maxsize=20_000)
+def _program(code: str, entry: str | None, segmentation: str) -> Facts:
     try:
-        program = normalise(code, data.get("entry"))
+        program = normalise(code, entry)
         blocks = len(segment(program, segmentation))
         found = ComplexityVisitor.from_ast(program.function).functions
-    except (CodeThinkerError, SyntaxError, ValueError):
-        return Facts(date=date)  # another language, or nothing that ConTra can cut
-    return Facts(program.lines, blocks, found[0].complexity if found else None, date)
+    except (CodeThinkerError, SyntaxError, ValueError, RecursionError):
+        return NOTHING  # another language, or nothing that ConTra can cut
+    return Facts(tuple(program.lines), blocks, found[0].complexity if found else None)

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
-from ct_tasks.reports.tables import grid, ranks
+from ct_tasks.reports.tables import wide
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -32,24 +32,24 @@ def escape(text: str) -> str:
 
 
 def latex(table: Sequence[dict[str, Any]]) -> str:
-    """A booktabs table: best bold, second best underlined, as in the paper. Needs ``\\usepackage{booktabs}``."""
-    names, tasks, cells = grid(table)
-    marked = ranks(table)
+    """A booktabs table: best bold, second best underlined, ± the 95 % interval, n. Needs ``\\usepackage{booktabs}``."""
+    found = wide(table)
     lines = [
         "% \\usepackage{booktabs}",
-        "\\begin{tabular}{l" + "r" * len(tasks) + "}",
+        "\\begin{tabular}{l" + "r" * len(found.heads) + "}",
         "\\toprule",
-        " & ".join(["Model", *map(escape, tasks)]) + r" \\",
+        " & ".join(["Model", *map(escape, found.heads)]) + r" \\",
         "\\midrule",
     ]
-    for name in names:
+    for (name, row), marks in zip(found.rows, found.rank, strict=True):
         shown = [escape(name)]
-        for task in tasks:
-            cell = cells.get((name, task))
-            if cell is None or cell["value"] is None:
+        for entry, mark in zip(row, marks, strict=True):
+            if entry is None:
                 shown.append("--")
                 continue
-            text = f"{100 * cell['value']:.2f}" if 0 <= cell["value"] <= 1 else f"{cell['value']:.2f}"
-            shown.append({1: rf"\textbf{{{text}}}", 2: rf"\underline{{{text}}}"}.get(marked.get((name, task), 0), text))
+            number, spread, n = entry
+            text = {1: rf"\textbf{{{number}}}", 2: rf"\underline{{{number}}}"}.get(mark, number)
+            small = (rf"$\pm${spread}" if spread else "") + (f" ({n})" if n else "")
+            shown.append(text + (rf"{{\scriptsize {small}}}" if small else ""))
         lines.append(" & ".join(shown) + r" \\")
     return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])

@@ -72,6 +72,11 @@ def _name(text: str) -> str:
     return text if len(text) <= 60 else text[:29] + "…" + text[-30:]
 
 
+def _last(family: str) -> str:
+    """A family's name: of a path the last part that names something."""
+    return family if family.count("/") < 2 else next((p for p in reversed(family.split("/")) if p not in ("", "*")), family)
+
+
 def _finish(figure: Any, axes: Sequence[Any], text: str) -> Any:
     handles, labels = axes[0].get_legend_handles_labels()
     if labels:
@@ -88,13 +93,13 @@ def stages(table: Sequence[Row]) -> Any | None:
     found: dict[tuple[str, str], dict[str, dict[str, Mapping[str, float]]]] = {}
     for r in table:
         if r["stage"] in STAGES:
-            found.setdefault((r["model"], r["paradigm"]), {}).setdefault(r["stage"], {})[r["task"]] = r["metrics"]
+            found.setdefault((r["family"], r["paradigm"]), {}).setdefault(r["stage"], {})[r["task"]] = r["metrics"]
     lines = []
-    for (model, paradigm), by_stage in found.items():
+    for (family, paradigm), by_stage in found.items():
         shared = set.intersection(*(set(ts) for ts in by_stage.values()))
         tasks = sorted(shared & wanted or shared)
         if len(by_stage) > 1 and tasks:
-            lines.append((f"{model} · {paradigm}", by_stage, tasks))
+            lines.append((f"{_last(family)} · {paradigm}", by_stage, tasks))
     if not lines:
         return None
     figure, axes = _figure(8, 3.6, 2)

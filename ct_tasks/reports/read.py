@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ct_tasks.errors import ConfigError
+from ct_tasks.reports.identity import Identity, identify
+from ct_tasks.reports.names import named
 
 
 @dataclass(frozen=True)
@@ -27,27 +29,31 @@ class TaskResult:
 
 @dataclass(frozen=True)
 class Run:
-    """One evaluation: a model in one paradigm. ``stage`` (base, sft, grpo ...) comes from the metadata when it is given."""
+    """One evaluation: a model in one paradigm. ``model`` and ``label`` are names among the runs that were read together (see
+    ``names``). ``key``: a hash of the results file, for links that outlive one report, wherever the file lies."""
 
     path: Path
-    model: str
-    paradigm: str
-    stage: str
+    identity: Identity
+    key: str
     date: float
     seconds: float | None
     tasks: dict[str, TaskResult] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
+    model: str = ""
+    label: str = ""
 
     @property
     def name(self) -> str:
         """How tables call it."""
-        return " · ".join(part for part in (self.model, self.stage, self.paradigm) if part)
+        return self.label
 
     @property
-    def key(self) -> str:
-        """For links that outlive one report: the same for the same results file, wherever it lies."""
-        text = f"{self.name}/{self.path.name}/{self.date}"
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    def stage(self) -> str:
+        return self.identity.stage
+
+    @property
+    def paradigm(self) -> str:
+        return self.identity.paradigm
 
 
 def read_runs(folders: Sequence[Path]) -> tuple[list[Run], list[str]]:
@@ -63,7 +69,7 @@ def read_runs(folders: Sequence[Path]) -> tuple[list[Run], list[str]]:
         files = sorted(folder.rglob("results*.json")) if folder.is_dir() else [folder]
         for file in files:
             try:
-                runs.append(_run(file))
+                runs.append(_run(file, folder))
             except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
                 problems.append(f"{file} is left out: {type(error).__name__}: {str(error)[:120]}")
         if folder.is_dir() and not files and not any(folder.rglob("rollouts.jsonl")):
@@ -76,7 +82,21 @@ def read_runs(folders: Sequence[Path]) -> tuple[list[Run], list[str]]:
         raise ConfigError(
             "no result was found; " + ("; ".join(problems) or "give folders that lm_eval wrote with --output_path")
         )
-    return sorted(runs, key=lambda r: r.date), problems + _versions(runs)
+    kept, copies = _once(sorted(runs, key=lambda r: (r.date, str(r.path))))
+    found, numbered = named(kept)
+    return found, problems + copies + numbered + _versions(found)
+
+
+def _once(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
+    """Without copies: a results file that holds byte for byte what another holds counts once. A file that was reached twice is
+    no copy and is not spoken of."""
+    first: dict[str, Run] = {}
+    problems = []
+    for run in runs:
+        kept = first.setdefault(run.key, run)
+        if kept is not run and kept.path.resolve() != run.path.resolve():
+            problems.append(f"{run.path} is a copy of {kept.path} and is left out")
+    return list(first.values()), problems
 
 
 def _versions(runs: Sequence[Run]) -> list[str]:
@@ -88,15 +108,16 @@ def _versions(runs: Sequence[Run]) -> list[str]:
                 found.setdefault(task, {}).setdefault(result.version, []).append(run.name)
     return [
         f"{task} was scored by different versions of the task: "
-        + "; ".join(f"{version}: {', '.join(dict.fromkeys(names))}" for version, names in versions.items())
+        + "; ".join(f"{version}: {', '.join(dict.fromkeys(names))}" for version, names in sorted(versions.items()))
         + " (python -m ct_tasks rescore gives today's verdicts)"
         for task, versions in found.items()
         if len(versions) > 1
     ]
 
 
-def _run(file: Path) -> Run:
-    data = json.loads(file.read_text())
+def _run(file: Path, folder: Path) -> Run:
+    content = file.read_bytes()
+    data = json.loads(content)
     results = data["results"]
     if not isinstance(results, dict):
         raise ValueError("its results are not a mapping")
@@ -115,12 +136,11 @@ def _run(file: Path) -> Run:
         tasks[name] = _task(name, row, data, samples if samples.is_file() else None)
     if not tasks:
         raise ValueError("it names no task")
-    model = str(data.get("model_name") or (data.get("config") or {}).get("model") or "unknown")
-    paradigm = str(options.get("paradigm") or ("default" if options else ""))
-    stage = str(metadata.get("stage", "")) if isinstance(metadata, dict) else ""
+    inside = file.resolve().relative_to(folder.resolve().parent).parts[:-1] if folder.is_dir() else (file.parent.name,)
+    identity = identify(data, metadata if isinstance(metadata, dict) else {}, options, inside)
     seconds = data.get("total_evaluation_time_seconds")
     return Run(
-        file, Path(model).name if "/" in model and model.startswith(("/", ".")) else model, paradigm, stage,
+        file, identity, hashlib.sha256(content).hexdigest()[:10],
         float(data.get("date") or file.stat().st_mtime), float(seconds) if seconds else None, tasks, options,
     )  # fmt: skip
 
@@ -158,6 +178,9 @@ class Sample:
     replies: list[str]
     verdicts: list[dict[str, Any]]
     date: str = ""  # of a dated problem, as the document gives it
+    limit: int | None = None  # tokens that a reply could have
+    data: Mapping[str, Any] = field(default_factory=dict)  # the item's own, where the document holds it
+    until: tuple[str, ...] = ()  # stop strings that were sent
 
     @property
     def acc(self) -> float | None:
@@ -187,12 +210,22 @@ def read_samples(path: Path, problems: list[str] | None = None) -> Iterator[Samp
             yield sample
 
 
+def identity_of(row: dict[str, Any]) -> str:
+    """A sample's id: its document's own, else its number."""
+    doc = row["doc"]
+    return str(doc.get("id", row.get("doc_id"))) if isinstance(doc, dict) else str(row.get("doc_id"))
+
+
 def _sample(row: dict[str, Any]) -> Sample:
     doc = row["doc"]
-    identity = str(doc.get("id", row.get("doc_id"))) if isinstance(doc, dict) else str(row.get("doc_id"))
+    identity = identity_of(row)
     arguments = row.get("arguments") or {}
     first = arguments.get("gen_args_0", {}) if isinstance(arguments, dict) else {}
     prompt = first.get("arg_0", "") if isinstance(first, dict) else ""
+    sampling = first.get("arg_1", {}) if isinstance(first, dict) else {}
+    limit = sampling.get("max_gen_toks") if isinstance(sampling, dict) else None
+    until = sampling.get("until") if isinstance(sampling, dict) else None
+    stops = (until,) if isinstance(until, str) else tuple(map(str, until)) if isinstance(until, list) else ()
     replies = [
         str(text) for group in row.get("resps") or [] for text in (group if isinstance(group, list) else [group])
     ]
@@ -219,5 +252,17 @@ def _sample(row: dict[str, Any]) -> Sample:
             }
         ]
     group = str(doc.get("group") or identity) if isinstance(doc, dict) else identity
-    date = str(doc.get("contest_date") or "") if isinstance(doc, dict) else ""
-    return Sample(identity, group, str(prompt), str(row.get("target", "")), replies, verdicts, date)
+    data = _data(doc)
+    date = str(data.get("contest_date") or doc.get("contest_date") or "") if isinstance(doc, dict) else ""
+    target = str(row.get("target", ""))
+    room = limit if isinstance(limit, int) else None
+    return Sample(identity, group, str(prompt), target, replies, verdicts, date, room, data, stops)
+
+
+def _data(doc: Any) -> Mapping[str, Any]:
+    """Documents of ours hold their item's data as JSON text."""
+    try:
+        found = json.loads(doc["data"])
+    except (ValueError, KeyError, TypeError):
+        return {}
+    return found if isinstance(found, dict) else {}

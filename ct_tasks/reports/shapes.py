@@ -99,9 +99,9 @@ def fill(shape: Shape, table: Sequence[Row]) -> Filled | None:
             found.append(None if None in found else sum(v for v in found if v is not None) / len(found))
         values[run] = found
         if row["stage"] == "base":
-            base[row["model"], row["paradigm"]] = found
+            base[row["family"], row["paradigm"]] = found
     for run, found in values.items():
-        reference = base.get((runs[run]["model"], runs[run]["paradigm"])) if shape.delta else None
+        reference = base.get((runs[run]["family"], runs[run]["paradigm"])) if shape.delta else None
         same = reference is None or reference is found
         gains = [
             None if same or v is None or b is None else v - b for v, b in zip(found, reference or found, strict=True)
@@ -121,7 +121,7 @@ def _order(row: Row, shape: Shape) -> tuple[Any, ...]:
     match = _NAMED.fullmatch(stage)
     number = float(match[2]) if match and re.fullmatch(r"[0-9.]+", match[2]) else 0.0
     place = STAGES.index(stage) if stage in STAGES and shape.number != "2" else (0 if stage == "grpo" else 9)
-    return (row["model"] if shape.number in ("3", "4", "9", "12") else "", number, place, row["run"])
+    return (row["family"] if shape.number in ("3", "4", "9", "12") else "", number, place, row["run"])
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

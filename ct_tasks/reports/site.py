@@ -8,17 +8,24 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from ct_tasks.reports.constructs import KINDS
+from ct_tasks.reports.glossary import word
 from ct_tasks.reports.paper import HEADING, PAPER
 from ct_tasks.reports.read import Run
 from ct_tasks.reports.samples import script, write_samples
 from ct_tasks.reports.shapes import Filled
+from ct_tasks.reports.tables import Summaries
+from ct_tasks.score import STATUSES
 
-FILES = ("index.html", "app.js", "board.js", "explorer.js", "style.css")
+FILES = (
+    "index.html", "style.css", "app.js", "statistics.js", "board.js", "charts.js", "long.js", "compare.js", "atlas.js", "viewer.js", "explorer.js",
+)  # fmt: skip
 
 
 def write_site(
     runs: Sequence[Run],
     table: Sequence[dict[str, Any]],
+    summaries: Summaries,
     shaped: Sequence[Filled],
     plots: Sequence[dict[str, str]],
     problems: list[str],
@@ -44,22 +51,32 @@ def write_site(
                 "id": f"r{number}",
                 "key": run.key,
                 "name": run.name,
-                "date": run.date,
-                "options": run.options,
                 "sets": sets,
             }
         )
+    rows = [_row(r) for r in table]
+    names = dict.fromkeys(m for r in rows for m in r["metrics"])
+    words = {m: [known.share, known.up, known.text] for m in (*names, *STATUSES) if (known := word(m))}
     script(data / "index.js", "index", {
-        "runs": listed, "rows": [_row(r) for r in table], "higher": _higher(table), "problems": problems, "plots": list(plots),
-        "paper": {"heading": HEADING, "rows": [[p.table, p.model, p.row, p.metric, p.value, p.section] for p in PAPER]},
+        "runs": listed, "rows": rows, "higher": _higher(table), "words": words, "statuses": STATUSES, "kinds": KINDS, "problems": problems,
+        "plots": list(plots), "paper": {"heading": HEADING, "rows": [[p.table, p.model, p.row, p.metric, p.value, p.section] for p in PAPER]},
         "shaped": [{"number": f.shape.number, "title": f.shape.title, "columns": f.columns, "rows": f.rows, "ranks": [f.rank(c) for c in range(len(f.columns))]} for f in shaped],
     })  # fmt: skip
+    # Loaded when they are asked for: what dated problems say month by month, and where first errors fall.
+    monthly = {
+        f"{key} {task}": {m: {k: [_short(x) for x in v] for k, v in row.items()} for m, row in found.monthly.items()}
+        for (key, task), found in summaries.items()
+        if found.monthly
+    }
+    script(data / "months.js", "months", monthly)
+    atlas = {f"{key} {task}": found.wrong_at for (key, task), found in summaries.items() if found.traces}
+    script(data / "atlas.js", "atlas", atlas)
 
 
 def _row(row: dict[str, Any]) -> dict[str, Any]:
     """A leaderboard row without what the page does not show, numbers to six digits: the index is loaded before anything."""
     kept = {
-        k: v for k, v in row.items() if k not in ("stderr", "higher", "headline", "date") and v not in (None, {}, "")
+        k: v for k, v in row.items() if k not in ("stderr", "higher", "date", "family", "model") and v not in (None, {}, "")
     }
     for name in ("value", "low", "high", "spread"):
         if name in kept:

@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Context, Decimal
 from statistics import NormalDist
 
 Z95 = NormalDist().inv_cdf(0.975)
@@ -63,8 +64,11 @@ def mcnemar(only_a: int, only_b: int) -> float:
     n = only_a + only_b
     if n == 0:
         return 1.0
-    tail = math.fsum(math.comb(n, k) for k in range(min(only_a, only_b) + 1)) / 2**n
-    return float(min(1.0, 2 * tail))
+    tail, ways = 0, 1  # whole numbers: floats overflow from 1,030 discordant items on
+    for k in range(min(only_a, only_b) + 1):
+        tail += ways
+        ways = ways * (n - k) // (k + 1)
+    return float(min(1.0, 2 * tail / 2**n))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +109,12 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
         running = max(running, min(1.0, (len(ordered) - rank) * p))
         adjusted[name] = running
     return adjusted
+
+
+def two_digits(p: float) -> str:
+    """A p-value with two significant digits, halves rounded up as the site's page does; never zero: one so small that it
+    underflowed is below 1e-300."""
+    if p < 1e-300:
+        return "< 1e-300"
+    rounded = float(Context(prec=2, rounding=ROUND_HALF_UP).plus(Decimal(p)))
+    return f"{rounded:#.2g}" if p >= 1e-4 else f"{rounded:.1e}".replace("e-0", "e-")

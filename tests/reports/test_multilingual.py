@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from ct_tasks.errors import UnknownNameError
+from ct_tasks.reports.identity import Identity
 from ct_tasks.reports.multilingual import averages, chosen
 from ct_tasks.reports.read import Run, TaskResult
 from ct_tasks.reports.tables import markdown, rows
@@ -12,7 +13,7 @@ from ct_tasks.reports.tables import markdown, rows
 
 def run(values: dict[str, float], languages: list[str] | None = None) -> Run:
     tasks = {f"ct_cruxeval_x_{name}": TaskResult({"acc": value, "acc_official": 1.0}, {}, 10, None, {}) for name, value in values.items()}
-    return Run(Path("r.json"), "m", "direct", "", 0.0, None, tasks, {"languages": languages} if languages else {})
+    return Run(Path("r.json"), Identity("m"), "k", 0.0, None, tasks, {"languages": languages} if languages else {})
 
 
 def test_every_language_counts_the_same():

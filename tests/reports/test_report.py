@@ -5,7 +5,6 @@ import io
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from test_site import write_run
 
 from ct_tasks.cli.main import main
 from ct_tasks.errors import ConfigError
-from ct_tasks.reports import latex, paper, shapes, tables
+from ct_tasks.reports import comparison, latex, paper, shapes, tables
 from ct_tasks.reports.read import read_runs, read_samples
 
 
@@ -30,12 +29,35 @@ def test_tables(runs):
     table = tables.rows(found)
     assert {r["task"] for r in table} == {"ct_mini", "plain_task"}
     text = tables.markdown(table)
-    assert text.count("**") == 2  # one best in ct_mini; two that tie in plain_task are not ranked
+    assert text.count("**") == 4  # one best in ct_mini and one on average; two that tie in plain_task are not ranked
+    assert text.splitlines()[:3] == [
+        "| run | Average | ct_mini (n=30) | plain_task (n=4) |", "|---|---:|---:|---:|",
+        "| model-two · direct | **39.17** ± 23.9 | **53.33** ± 17.2 | 25.00 ± 44.9 |",
+    ]
+    assert r"\textbf{53.33}{\scriptsize $\pm$17.2}" in latex.latex(table)
+    assert "| acc % |" in text.splitlines()[5]  # one scale for all shares
     lines = list(csv.reader(io.StringIO(tables.as_csv(table))))
     assert all(len(line) == len(lines[0]) for line in lines)
     assert json.loads(tables.as_json(table))["rows"][0]["n"] == 30
     low, high = table[0]["low"], table[0]["high"]
     assert 0 <= low <= table[0]["value"] <= high <= 1
+
+
+def test_the_average_counts_every_task_once_and_no_run_that_lacks_one(runs):
+    table = tables.rows(read_runs([runs])[0])
+    for row in table:
+        row["clustered"] = None
+    means = tables.averages_of(table)
+    mean, low, high = means["model-two · direct"]
+    assert mean == pytest.approx((16 / 30 + 0.25) / 2)
+    ends = [(r["value"] - r["low"], r["high"] - r["value"]) for r in table if r["run"] == "model-two · direct"]
+    assert low == pytest.approx(mean - (ends[0][0] ** 2 + ends[1][0] ** 2) ** 0.5 / 2)
+    assert high == pytest.approx(mean + (ends[0][1] ** 2 + ends[1][1] ** 2) ** 0.5 / 2)
+    one = [r for r in table if r["task"] == "ct_mini"]
+    assert tables.averages_of(one) == {}
+    assert tables.averages_of([*one, table[1]])["model_one & 100% #1 · contra"] is None
+    derived = [{**r, "task": "cruxeval_x (2 languages)", "derived": True, "value": 1.0} for r in one]
+    assert tables.averages_of([*table, *derived]) == means
 
 
 LONGEST = "organisation_with_a_long_name/Model-Name_That^Goes~On & on-{7B}-\\textbf-100%-$dollar$-#1-äöü-模型-" + "x" * 120
@@ -54,6 +76,9 @@ def test_latex_compiles_with_the_longest_names(tmp_path):
     rows += [{**row, "task": "ct_cruxeval_o", "stage": stage, "run": f"{row['run']} {stage}"} for row in rows for stage in ("base", "grpo", "alpha=0.5", "w/o_DBS")]
     text = f"{latex.latex(rows)}\n\n{shapes.latex(shapes.filled(rows))}"
     assert "Table 2" in text
+    numbers = {"n": 9, "acc_a": 0.5, "acc_b": 0.25, "difference": -0.25, "low": -0.5, "high": 0.1, "p": 0.0, "won": ["a"], "lost": [], "changes": {}}
+    text += comparison.latex(comparison.Comparison(LONGEST, LONGEST, {LONGEST: numbers, "ct_mini": {**numbers, "n": 0}, "one": {**numbers, "low": None, "p_holm": 1e-9}}))
+    assert "$<$ 1e-300" in text
     (tmp_path / "t.tex").write_text("\\documentclass{article}\\usepackage{booktabs}\\begin{document}\n" + text + "\\end{document}\n")
     done = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-1500:]
@@ -68,7 +93,7 @@ def test_hostile_names_break_no_table(tmp_path):
     assert len({len(line) for line in lines}) == 1
     assert lines[1][0].startswith("'=")
     body = tables.markdown(rows).splitlines()[2]
-    assert body.count("|") - body.count("\\|") == len(tables.grid(rows)[1]) + 2
+    assert body.count("|") - body.count("\\|") == len(tables.wide(rows).heads) + 2
     assert "<script>" not in body
     assert body.isprintable()
     from markdown_it import MarkdownIt
@@ -119,6 +144,31 @@ def test_compare(runs, capsys):
     assert "not one sample differs" in capsys.readouterr().out
 
 
+def test_compare_is_a_table_everywhere(tmp_path, capsys):
+    write_run(tmp_path / "a", "x & <b>|1", "contra", "answer", n=400)
+    write_run(tmp_path / "b", "x & <b>|1", "contra", "none", n=400)
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
+    out = capsys.readouterr().out
+    head = next(line for line in out.splitlines() if line.startswith("task"))
+    row = next(line for line in out.splitlines() if line.startswith("ct_mini "))
+    assert row.split()[:5] == ["ct_mini", "400", "64.50", "96.50", "+32.00"]
+    assert row.split()[-2:] == ["5.9e-39", "5.9e-39"]  # 2 / 2^128: never 0.0000
+    assert len(head) == len(row)  # one under the other
+    assert "wrong -> right: 128" in out
+    for kind in ("md", "tex", "html"):
+        assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--out", str(tmp_path / f"c.{kind}")]) == 0
+        text = (tmp_path / f"c.{kind}").read_text()
+        assert "5.9e-39" in text
+        assert "32.00" in text
+        assert "0.0000" not in text
+        assert "<b>" not in text or kind == "tex"
+    assert r"\& <b>|1" in (tmp_path / "c.tex").read_text()
+    assert "&lt;b&gt;|1" in (tmp_path / "c.html").read_text()
+    assert "x & &lt;b>\\|1" in (tmp_path / "c.md").read_text()
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--out", str(tmp_path / "c.pdf")]) == 2
+    assert ".md, .tex, .html" in capsys.readouterr().err
+
+
 def test_compare_fails_when_worse(tmp_path, capsys):
     write_run(tmp_path / "a", "x", "contra", "none", n=60)
     write_run(tmp_path / "b", "x", "contra", "answer", n=60)
@@ -132,44 +182,6 @@ def test_compare_without_common_samples(runs, capsys):
     assert "no sample has a verdict in both runs" in capsys.readouterr().out
     (runs / "b" / "samples_ct_mini_x.jsonl").unlink()
     assert main(["compare", str(runs / "a"), str(runs / "b")]) == 2
-
-
-def test_rescore_names_what_changed(tmp_path, capsys):
-    from ct_tasks.benchmarks import registry
-    from ct_tasks.options import TaskOptions
-
-    task = registry.get("ct_mini")
-    item = task.items(TaskOptions())[0]
-    gold = task.gold(item, TaskOptions())
-    old = {"acc": False, "status": "wrong", "answer": "?", "reason": "an old scorer's reason"}
-    row = {"doc_id": 0, "doc": {"id": item.id, "group": item.group, "data": json.dumps(dict(item.data))}, "target": gold, "arguments": {}, "resps": [[gold]], "filtered_resps": [[json.dumps(old)]]}
-    (tmp_path / "samples_ct_mini_1.jsonl").write_text(json.dumps(row) + "\n")
-    (tmp_path / "results_1.json").write_text(json.dumps({"results": {"ct_mini": {"acc,score": 0.0}}, "configs": {"ct_mini": {}}, "model_name": "m", "date": 1}))
-    assert main(["rescore", str(tmp_path), "--out", str(tmp_path / "new.json")]) == 0
-    assert "wrong -> right" in capsys.readouterr().out
-    assert next(iter(json.loads((tmp_path / "new.json").read_text()).values()))["metrics"]["acc"] == 1
-
-
-@pytest.mark.slow
-def test_rescore_of_a_run_of_plain_lm_eval(tmp_path, capsys):
-    command = [sys.executable, "-m", "lm_eval", "run", "--model", "dummy", "--tasks", "ct_mini", "--limit", "3", "--metadata", '{"paradigm": "direct"}', "--log_samples", "--output_path", str(tmp_path)]
-    assert subprocess.run(command, capture_output=True).returncode == 0
-    assert main(["rescore", str(tmp_path)]) == 0
-    assert "ct_mini: 3 samples, acc 0.0000 (was 0.0000), 0 verdicts changed" in capsys.readouterr().out
-    assert main(["report", str(tmp_path), "--out", str(tmp_path / "site")]) == 0
-
-
-def test_rescore_names_what_it_cannot_do(runs, capsys):
-    for folder, change in (("a", {"no_such_option": 1}), ("b", {"paradigm": "direct"})):
-        path = runs / folder / "results_x.json"
-        data = json.loads(path.read_text())
-        data["configs"]["ct_mini"]["metadata"]["ct_options"] = change
-        path.write_text(json.dumps(data))
-    assert main(["rescore", str(runs)]) == 0
-    err = capsys.readouterr().err
-    assert "cannot be scored again: unknown task option" in err
-    assert "plain_task is not a task of ours" in err
-    assert "30 samples are no items of ct_mini here, such as s0" in err
 
 
 # What lm-eval itself writes for tasks of its own: older and newer layouts.

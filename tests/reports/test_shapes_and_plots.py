@@ -14,7 +14,7 @@ MAIN = ("ct_cruxeval_o", "ct_lcb_o", "ct_reval_fo")
 
 
 def row(stage, task, value, model="m", **metrics):
-    return {"key": f"{model}{stage}", "run": f"{model} · {stage}", "model": model, "stage": stage, "paradigm": "contra", "task": task, "value": value, "metrics": {"acc": value, **metrics}}
+    return {"key": f"{model}{stage}", "run": f"{model} · {stage}", "model": model, "family": model, "stage": stage, "paradigm": "contra", "task": task, "value": value, "metrics": {"acc": value, **metrics}}
 
 
 TABLE = [

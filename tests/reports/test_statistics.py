@@ -8,7 +8,15 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from ct_tasks.reports.statistics import clustered_error, clustered_interval, holm, mcnemar, paired_bootstrap, wilson
+from ct_tasks.reports.statistics import (
+    clustered_error,
+    clustered_interval,
+    holm,
+    mcnemar,
+    paired_bootstrap,
+    two_digits,
+    wilson,
+)
 
 
 @pytest.mark.parametrize(("right", "n"), [(0, 25), (25, 25), (1, 1), (0, 1), (13, 25), (400, 800), (1, 10_000)])
@@ -101,3 +109,14 @@ def test_paired_bootstrap_is_that_of_scipy():
     reference = stats.bootstrap((numpy.array(b) - numpy.array(a),), numpy.mean, method="percentile", n_resamples=9999, random_state=0).confidence_interval
     assert found.low == pytest.approx(reference.low, abs=0.006)
     assert found.high == pytest.approx(reference.high, abs=0.006)
+
+
+@pytest.mark.parametrize(("p", "text"), [(1.0, "1.0"), (0.5, "0.50"), (0.0625, "0.063"), (0.0996, "0.10"), (0.00012345, "0.00012"), (0.0001, "0.00010"), (5.44e-5, "5.4e-5"), (9.96e-5, "1.0e-4"), (1.2e-10, "1.2e-10"), (0.0, "< 1e-300"), (5e-324, "< 1e-300")])
+def test_a_p_value_has_two_digits_and_is_never_zero(p, text):
+    assert two_digits(p) == text
+
+
+def test_mcnemar_of_very_many_pairs():
+    assert mcnemar(1000, 1000) == 1.0
+    assert mcnemar(3000, 2900) == pytest.approx(0.1975, abs=0.0005)  # normal approximation with continuity: 0.1975
+    assert mcnemar(5000, 0) == 0.0

@@ -1,0 +1,1 @@
+CT.data("months",{});
