@@ -9,7 +9,8 @@ from typing import Any
 from lm_eval.api.instance import Instance
 
 from ct_tasks.benchmarks.base import Answer, Item
-from ct_tasks.lm_eval import thinking
+from ct_tasks.lm_eval.thinking import opened_by_server
+from ct_tasks.paradigms.thinking import opened_by
 from ct_tasks.reply import Ending, Reply
 
 
@@ -39,12 +40,12 @@ def collect(instances: Sequence[Instance], item: Callable[[Mapping[str, Any]], I
     """
     replies = [Reply.of(text) for instance in instances for text in instance.resps]
     unseen = [chat and not isinstance(instance.args[0], str) for instance in instances for _ in instance.resps]
-    opened = thinking.opened_by_server([reply for reply, not_seen in zip(replies, unseen, strict=True) if not_seen])
+    opened = opened_by_server([reply for reply, not_seen in zip(replies, unseen, strict=True) if not_seen])
     left = iter(zip(replies, unseen, strict=True))
     found = []
     for instance in instances:
         until = _stops(instance.args)
-        own = chat and isinstance(instance.args[0], str) and thinking.opened(instance.args[0])
+        own = chat and isinstance(instance.args[0], str) and opened_by(instance.args[0])
         for _ in instance.resps:
             reply, not_seen = next(left)
             ending = reply.ending

@@ -9,24 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ct_tasks.paradigms.thinking import IN_PROMPT
 from ct_tasks.reply import Reply
-
-MARKS = (
-    ("<think>", "</think>"),
-    ("<thinking>", "</thinking>"),
-    ("<thought>", "</thought>"),
-    ("<reasoning>", "</reasoning>"),
-    ("<seed:think>", "</seed:think>"),
-    ("[THINK]", "[/THINK]"),
-    ("<|begin_of_thought|>", "<|end_of_thought|>"),
-    ("◁think▷", "◁/think▷"),
-)
-_OPENERS = tuple(opener for opener, _ in MARKS)
-
-
-def opened(prompt: str) -> bool:
-    """Whether a rendered chat prompt ends with an opening mark."""
-    return prompt.rstrip().endswith(_OPENERS)
 
 
 def opened_by_server(replies: Sequence[Reply]) -> bool:
@@ -39,4 +23,4 @@ def opened_by_server(replies: Sequence[Reply]) -> bool:
 
 
 def _closes_only(text: str) -> bool:
-    return any(closer in text and opener not in text.partition(closer)[0] for opener, closer in MARKS)
+    return any(closer in text and opener not in text.partition(closer)[0] for opener, closer in IN_PROMPT)

@@ -15,7 +15,7 @@ MARKS = (
 )
 
 
-_IN_PROMPT = (*MARKS, ("<reasoning>", "</reasoning>"))  # in a reply this one may be ExecVerify's own format
+IN_PROMPT = (*MARKS, ("<reasoning>", "</reasoning>"))  # in a reply this one may be ExecVerify's own format
 
 
 def visible(text: str, thinking: bool = False) -> str | Missed:
@@ -26,7 +26,7 @@ def visible(text: str, thinking: bool = False) -> str | Missed:
     one it is all thought. A closing mark counts at the end of a line, so that one inside a string literal does not; where
     the part is known to be open and no mark stands at the end of a line, the first one anywhere closes it.
     """
-    for opener, closer in _IN_PROMPT if thinking else MARKS:
+    for opener, closer in IN_PROMPT if thinking else MARKS:
         opened = text.lstrip()[: len(opener)] == opener
         end = text.rfind(closer)
         while end >= 0:
@@ -46,4 +46,4 @@ def visible(text: str, thinking: bool = False) -> str | Missed:
 
 def opened_by(prompt: str) -> bool:
     """Whether a rendered prompt ends inside a thinking part that its template opened."""
-    return prompt.rstrip().endswith(tuple(opener for opener, _ in _IN_PROMPT))
+    return prompt.rstrip().endswith(tuple(opener for opener, _ in IN_PROMPT))

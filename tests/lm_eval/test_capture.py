@@ -9,9 +9,10 @@ import pytest
 from lm_eval.api.instance import Instance
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
 
-from ct_tasks.lm_eval import capture, thinking
+from ct_tasks.lm_eval import capture
 from ct_tasks.lm_eval.collect import collect
 from ct_tasks.lm_eval.task import CtTask
+from ct_tasks.paradigms.thinking import opened_by
 from ct_tasks.reply import UNKNOWN, Ending, Reply
 
 
@@ -174,7 +175,7 @@ def test_an_ending_stays_with_its_request_and_repeat(chat, monkeypatch):
     ],
 )  # fmt: skip
 def test_a_template_that_opens_the_thought(prompt, expected):
-    assert thinking.opened(prompt) is expected
+    assert opened_by(prompt) is expected
 
 
 def instance(args, *replies):
