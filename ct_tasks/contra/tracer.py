@@ -31,7 +31,7 @@ from ct_tasks.errors import ProgramRaised, TraceError, TraceMemory, TraceTimeout
 MAX_EVENTS = 5_000_000
 MAX_VALUES = 4_000_000  # copied values in the trace as a whole, about 400 MB
 NAME: Final = "__program__"
-_FRAMES: Final = 3  # between the program and the limit of recursion, beyond those of a plain run
+_FRAMES: Final = 5  # between the program and the limit of recursion, at least those beyond a plain run's
 
 
 def trace_call(
