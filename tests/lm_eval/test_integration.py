@@ -124,7 +124,7 @@ def test_a_stop_string_is_no_cut(monkeypatch):
         request.resps = [reply]
         ((row,),) = task.score_instances([request])
         statuses.append(json.loads(row)["status"])
-    assert statuses == ["right", "wrong"]
+    assert statuses == ["right", "unreadable"]
 
 
 def test_a_reply_at_the_length_limit_is_cut(monkeypatch):
