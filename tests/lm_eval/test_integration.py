@@ -134,7 +134,7 @@ def test_a_stop_string_is_no_cut():
         lambda task, request: Reply(f"[ANSWER]\nassert {task.item(request.doc).data['call']} == ??\n", stopped),
     )
     assert right == "right"
-    assert other in ("wrong", "unreadable")
+    assert other == "unreadable"
 
 
 def test_a_reply_is_cut_when_its_backend_says_so(caplog):

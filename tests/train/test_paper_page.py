@@ -9,7 +9,8 @@ import shlex
 import pytest
 
 from ct_tasks.cli.main import COMMANDS as TASK_COMMANDS
-from ct_tasks.cli.validate import check_any, check_file
+from ct_tasks.cli.validate import check_any, check_config
+from ct_tasks.config_file import read_yaml
 from ct_tasks.lm_eval.options import check_metadata, check_task
 from ct_train import config
 from ct_train.__main__ import COMMANDS as TRAIN_COMMANDS
@@ -47,6 +48,12 @@ def parsed(command):
     return package, name, args
 
 
+def config_tasks(path):
+    names, errors = check_config(read_yaml(path))
+    assert not errors, path
+    return names
+
+
 def lm_eval_arguments(rest):
     from lm_eval._cli.run import Run
 
@@ -76,16 +83,16 @@ def test_every_command_would_run(command, clone):
         given = lm_eval_arguments(args.rest)
         metadata = given.metadata if isinstance(given.metadata, dict) else json.loads(given.metadata or "{}")
         options = check_metadata(metadata)
-        names = check_file(config.Path(given.config)) if given.config else given.tasks if isinstance(given.tasks, list) else given.tasks.split(",")
+        names = config_tasks(config.Path(given.config)) if given.config else given.tasks if isinstance(given.tasks, list) else given.tasks.split(",")
         assert names
         for task in names:
             check_task(task, options)
     elif getattr(args, "config", None):
         kind = importlib.import_module(f"{package}.cli.{name}")
         if hasattr(kind, "SETTINGS"):
-            assert check_any(args.config, args.overrides) == f"python -m ct_train {name}"
+            assert check_any(args.config, args.overrides) == (f"python -m ct_train {name}", [])
         else:  # export takes the settings of grpo or sft
-            assert check_any(args.config, args.overrides) == f"python -m ct_train {'grpo' if args.engine == 'verl' else 'sft'}"
+            assert check_any(args.config, args.overrides) == (f"python -m ct_train {'grpo' if args.engine == 'verl' else 'sft'}", [])
 
 
 def test_every_config_of_a_table_is_on_the_page_or_one_of_a_family_that_is(clone):
@@ -95,7 +102,9 @@ def test_every_config_of_a_table_is_on_the_page_or_one_of_a_family_that_is(clone
             continue
         family = re.sub(f"_({'|'.join(models)})", "_MODEL", path.name)
         assert family in re.sub(f"_({'|'.join(models)})", "_MODEL", PAGE), path.name
-        assert check_any(path)
+        what, errors = check_any(path)
+        assert what, path
+        assert not errors, path
 
 
 def test_the_baselines_have_the_papers_settings_on_every_model():
