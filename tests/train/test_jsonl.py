@@ -75,7 +75,7 @@ def test_rows_that_are_left_out_are_counted_with_their_places(tmp_path):
     dropped = {}
     rows = with_truths(load_rows(path), dropped=dropped)
     tokens = tiny.tokenizer()
-    kept = with_prompts(rows, tokens, tiny.prompt_of, 20, dropped)
+    kept = with_prompts(rows, tokens, tiny.prompt_of, 20, dropped=dropped)
     assert [r["where"] for r in kept] == ["d.jsonl:2", "d.jsonl:3"]
     assert jsonl.left_out("grpo", dropped, 5) == (
         "grpo: 3 of 5 rows are left out: 2 without a trace, e.g. ZeroDivisionError: integer division or modulo by zero (d.jsonl:1, d.jsonl:5); 1 longer than max_prompt_tokens = 20 (d.jsonl:4)"
