@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ct_tasks.benchmarks import registry
 from ct_tasks.cli.main import COMMANDS, main
 from ct_tasks.cli.score import summary
 from ct_tasks.score import Score
@@ -40,7 +41,7 @@ def test_list(capsys):
     tasks = {t["task"]: t for t in json.loads(out)["tasks"]}
     assert code == 0
     assert tasks["ct_cruxeval_o"]["rows"] == 800
-    assert {t for t, row in tasks.items() if row["data"] == "bundled"} == {"ct_mini", "ct_micro"}
+    assert {t for t, row in tasks.items() if row["data"] == "bundled"} == {"ct_mini", "ct_micro", *registry.GROUPS["codethinker_fresh"]}
     assert run(capsys, "list")[0] == 0
 
 
