@@ -25,6 +25,7 @@ class TaskOptions:
     (``local`` or ``docker``). ``tokenizer``: name or path, to count output tokens; ``auto`` takes the model's own.
     ``limit_s``: time limit for one program, seconds. ``fresh_edition`` (a month, ``2026-12``) or ``fresh_seed`` (a number),
     ``fresh_items`` and ``fresh_dials`` (``{"blocks": 4, "trips": [3, 8]}``): which programs ct_fresh generates.
+    ``perturbations``: the forms of a program that ct_cruxeval_p asks about; all when None.
     """
 
     paradigm: str | None = None
@@ -46,6 +47,7 @@ class TaskOptions:
     fresh_seed: int | None = None
     fresh_items: int | None = None
     fresh_dials: Mapping[str, Any] | None = None
+    perturbations: tuple[str, ...] | None = None
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> TaskOptions:
@@ -55,8 +57,9 @@ class TaskOptions:
             if key not in known:
                 raise UnknownNameError("task option", key, known)
         values = dict(given)
-        if isinstance(values.get("languages"), list):
-            values["languages"] = tuple(values["languages"])
+        for name in ("languages", "perturbations"):
+            if isinstance(values.get(name), list):
+                values[name] = tuple(values[name])
         options = cls(**values)
         if options.paradigm is not None and options.paradigm not in PARADIGMS:
             raise UnknownNameError("paradigm", str(options.paradigm), PARADIGMS)

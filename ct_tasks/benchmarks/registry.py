@@ -24,6 +24,7 @@ _BUILDERS: dict[str, str] = {
     "ct_fresh_raises": "ct_tasks.benchmarks.fresh.tasks:FreshRaises",
     "ct_cruxeval_o": "ct_tasks.benchmarks.cruxeval:CruxEvalO",
     "ct_cruxeval_i": "ct_tasks.benchmarks.cruxeval:CruxEvalI",
+    "ct_cruxeval_p": "ct_tasks.benchmarks.perturbed.task:CruxEvalP",
     "ct_lcb_o": "ct_tasks.benchmarks.lcb_execution:LcbO",
     "ct_reval_fo": "ct_tasks.benchmarks.reval:RevalFO",
     "ct_reval_co": "ct_tasks.benchmarks.reval:RevalCO",
