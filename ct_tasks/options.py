@@ -25,7 +25,9 @@ class TaskOptions:
     ``temperature`` / ``top_p`` / ``max_gen_toks``: sampling. ``languages``: the languages of the multilingual average.
     ``start_date`` / ``end_date``: window for dated problems (ISO dates). ``backend``: where model-written Python runs
     (``local`` or ``docker``). ``tokenizer``: name or path, to count output tokens; ``auto`` takes the model's own.
-    ``limit_s``: time limit for one program, seconds.
+    ``limit_s``: time limit for one program, seconds. ``fresh_edition`` (a month, ``2026-12``) or ``fresh_seed`` (a number),
+    ``fresh_items`` and ``fresh_dials`` (``{"blocks": 4, "trips": [3, 8]}``): which programs ct_fresh generates.
+    ``perturbations``: the forms of a program that ct_cruxeval_p asks about; all when None.
     """
 
     paradigm: str | None = None
@@ -43,6 +45,11 @@ class TaskOptions:
     backend: str = "local"
     tokenizer: str = "auto"
     limit_s: float | None = None
+    fresh_edition: str | None = None
+    fresh_seed: int | None = None
+    fresh_items: int | None = None
+    fresh_dials: Mapping[str, Any] | None = None
+    perturbations: tuple[str, ...] | None = None
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> TaskOptions:

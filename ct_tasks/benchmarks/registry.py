@@ -16,8 +16,15 @@ LANGUAGES = ("cpp", "cs", "d", "go", "java", "jl", "js", "lua", "php", "pl", "py
 _BUILDERS: dict[str, str] = {
     "ct_mini": "ct_tasks.benchmarks.mini:Mini",
     "ct_micro": "ct_tasks.benchmarks.micro:Micro",
+    "ct_fresh": "ct_tasks.benchmarks.fresh.tasks:FreshOutput",
+    "ct_fresh_i": "ct_tasks.benchmarks.fresh.tasks:FreshInput",
+    "ct_fresh_state": "ct_tasks.benchmarks.fresh.tasks:FreshState",
+    "ct_fresh_trips": "ct_tasks.benchmarks.fresh.tasks:FreshTrips",
+    "ct_fresh_branch": "ct_tasks.benchmarks.fresh.tasks:FreshBranch",
+    "ct_fresh_raises": "ct_tasks.benchmarks.fresh.tasks:FreshRaises",
     "ct_cruxeval_o": "ct_tasks.benchmarks.cruxeval:CruxEvalO",
     "ct_cruxeval_i": "ct_tasks.benchmarks.cruxeval:CruxEvalI",
+    "ct_cruxeval_p": "ct_tasks.benchmarks.perturbed.task:CruxEvalP",
     "ct_lcb_o": "ct_tasks.benchmarks.lcb_execution:LcbO",
     "ct_reval_fo": "ct_tasks.benchmarks.reval:RevalFO",
     "ct_reval_co": "ct_tasks.benchmarks.reval:RevalCO",
@@ -43,6 +50,7 @@ TASKS: tuple[str, ...] = tuple(_BUILDERS)
 # Groups stand outside the ct_* glob: lm-eval refuses a glob that matches a group and its members.
 GROUPS: dict[str, tuple[str, ...]] = {
     "codethinker_main": ("ct_cruxeval_o", "ct_lcb_o", "ct_reval_fo"),
+    "codethinker_fresh": tuple(name for name in TASKS if name.startswith("ct_fresh")),
     "codethinker_reval": ("ct_reval_fo", "ct_reval_co", "ct_reval_c", "ct_reval_p", "ct_reval_s"),
     "codethinker_cruxeval_x": tuple(f"ct_cruxeval_x_{lang}" for lang in LANGUAGES),
     "codethinker_math": ("ct_gsm8k", "ct_gsm_hard", "ct_math", "ct_math500", "ct_aime24"),

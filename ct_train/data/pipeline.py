@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ct_tasks.benchmarks import data
 from ct_tasks.benchmarks.base import Source
+from ct_tasks.benchmarks.fresh import editions
 from ct_tasks.errors import ConfigError, DataError
 from ct_tasks.options import SEGMENTATIONS
 from ct_train import limits
@@ -144,6 +145,7 @@ def _rows(settings: DataSettings) -> list[Row]:
         missing = [k for k in ("task_id", "completion", "entry_point") if not isinstance(row, dict) or k not in row]
         if missing:
             raise DataError(f"{name}, row {number}: no {', '.join(missing)}; this is not LeetCodeDataset's format")
+    editions.refuse(({"id": row["task_id"], "program": row["completion"]} for row in rows), name)
     unique = {str(row["task_id"]): row for row in rows}
     return list(unique.values())[: settings.limit]
 

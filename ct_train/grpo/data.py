@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ct_tasks.benchmarks.fresh import editions
 from ct_tasks.contra.trace import Truth
 from ct_tasks.errors import CodeThinkerError, ConfigError, DataError, TraceError
 from ct_tasks.execution.tracing import Call, trace_all
@@ -21,7 +22,7 @@ Dropped = dict[str, list[str]]
 
 def load_rows(path: str | Path, limit: int | None = None) -> list[Row]:
     """Read JSON lines; each row gets its place under ``where`` (FILE:LINE). Raises ``DataError`` with the line of the first
-    row that is not usable, or when there is none."""
+    row that is not usable, when there is none, and when one is a program of a ct_fresh edition."""
     path = Path(path)
     if not path.is_file():
         raise DataError(f"no training data at {path}; make it with `python -m ct_train data`, or set data=...")
@@ -37,6 +38,7 @@ def load_rows(path: str | Path, limit: int | None = None) -> list[Row]:
         rows.append({**row, WHERE: f"{path.name}:{number}"})
     if not rows:
         raise DataError(f"{path} holds no rows; there is nothing to train on")
+    editions.refuse(rows, path)
     return rows
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ct_tasks.benchmarks.fresh import editions
 from ct_tasks.contra.trace import Truth, render
 from ct_tasks.errors import ConfigError, DataError, TraceError
 from ct_tasks.execution.tracing import Call, trace_all
@@ -20,7 +21,8 @@ def load_rows(path: str | Path, limit: int | None = None) -> list[Row]:
     """Read JSON lines. A row has ``completion`` with ``prompt`` (text or messages) or ``messages`` whose last one is the
     assistant's; or ``program`` and ``call``, and then a missing completion is the perfect trace without thoughts.
 
-    Raises ``DataError`` with the line of the first row that is not usable, or when there is none.
+    Raises ``DataError`` with the line of the first row that is not usable, when there is none, and when one is a program of
+    a ct_fresh edition.
     """
     path = Path(path)
     if not path.is_file():
@@ -32,6 +34,7 @@ def load_rows(path: str | Path, limit: int | None = None) -> list[Row]:
         rows.append({**_usable(row, f"{path}:{number}"), WHERE: f"{path.name}:{number}"})
     if not rows:
         raise DataError(f"{path} holds no rows; there is nothing to learn")
+    editions.refuse(rows, path)
     return rows
 
 

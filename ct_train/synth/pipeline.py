@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ct_tasks.benchmarks.fresh import editions
 from ct_tasks.contra.trace import Truth
 from ct_tasks.errors import ConfigError, UnknownNameError
 from ct_tasks.execution.pool import PythonPool
@@ -73,6 +74,7 @@ def run(settings: SynthSettings, teacher: teachers.Teacher | None = None) -> dic
         settings.teacher, settings.llm, folder / "contra.replies.jsonl", settings.tries, settings.whole
     )
     rows = [_named(row, i) for i, row in enumerate(read_rows(Path(settings.data))[: settings.limit])]
+    editions.refuse(rows, settings.data)
     key = {
         "rules": VERSION,
         "teacher": {teacher.name: dict(teacher.settings())},

@@ -47,7 +47,7 @@ def test_list(capsys):
     tasks = {t["task"]: t for t in json.loads(out)["tasks"]}
     assert code == 0
     assert tasks["ct_cruxeval_o"]["rows"] == 800
-    assert {t for t, row in tasks.items() if row["data"] == "bundled"} == {"ct_mini", "ct_micro"}
+    assert {t for t, row in tasks.items() if row["data"] == "bundled"} == {"ct_mini", "ct_micro", *registry.GROUPS["codethinker_fresh"]}
     assert run(capsys, "list")[0] == 0
 
 
