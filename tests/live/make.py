@@ -1,6 +1,7 @@
 """Live replies of real models on the project's own prompts: the raw half of the labelled corpus.
 
-    python -m tests.live.make --server http://127.0.0.1:8071 --model qwen2.5-coder-1.5b-instruct --out replies.jsonl
+    python -m tests.live.make --server http://127.0.0.1:8071 --model qwen2.5-coder-1.5b-instruct \\
+        --engine "xllamacpp 2026.10" --out replies.jsonl
 
 Asks any OpenAI-compatible chat server for the cells below, greedy, and keeps every reply with what the server said of its
 end (``finish_reason``, tokens). An item is drawn by a hash of its id, so that every model meets the same problems. Stopped
@@ -140,6 +141,7 @@ def main() -> None:
     parser.add_argument("--server", required=True)
     parser.add_argument("--model", required=True, choices=sorted(GGUF))
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--engine", required=True, help="name and version of what serves, kept with each reply")
     parser.add_argument("--at_once", type=int, default=8)
     args = parser.parse_args()
     done = {json.loads(line)["id"] for line in args.out.open()} if args.out.exists() else set()
@@ -155,7 +157,7 @@ def main() -> None:
             "id": name, "model": args.model, **dataclasses.asdict(cell), "item": item,
             "text": choice["message"].get("content") or "", "reasoning": choice["message"].get("reasoning_content") or "",
             "finish_reason": choice["finish_reason"], "usage": reply.get("usage"), "max_tokens": settings["max_tokens"],
-            "stop": settings.get("stop", []), "prompt_sha256": hashlib.sha256(prompt.encode()).hexdigest(),
+            "stop": settings.get("stop", []), "engine": args.engine, "prompt_sha256": hashlib.sha256(prompt.encode()).hexdigest(),
         }  # fmt: skip
         del row["items"], row["stops"]
         with lock, args.out.open("a") as file:

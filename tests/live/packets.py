@@ -22,6 +22,7 @@ ASKED = {
     "input": "a call with arguments, as f(...) with the asked function's name",
     "math": "the final number or expression",
     "codegen": "a program",
+    "ct_reval_co": "the values that fill the gaps of the test code: the completed test, or the value alone where one is missing",
     "ct_reval_c": "YES or NO",
     "ct_reval_p": "the text of a source line, or -1",
     "ct_reval_s": "`value; type`, or Nil",
