@@ -12,12 +12,10 @@ The table holds means over seeds with 95 % t-intervals. Which rows there are, an
 from __future__ import annotations
 
 import dataclasses
-import fcntl
 import json
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,6 +28,7 @@ from ct_train.ablate_measure import check_evaluation, measure, measured_with, ro
 from ct_train.ablate_rows import BEFORE, REJECTION, ROWS, expand
 from ct_train.ablate_table import interval, table
 from ct_train.grpo.config import GrpoSettings
+from ct_train.output import locked, write_text
 from ct_train.rewards import build
 from ct_train.sft.config import SftSettings
 
@@ -125,7 +124,7 @@ def run(settings: AblateSettings, *, redo: bool = False) -> list[dict[str, Any]]
     todo = [(BEFORE, 0), *((row, seed) for seed in settings.seeds for row in expand(settings.rows))]
     facts = {"measured": measured_with(settings)}
     made = {place: {"training": settings.training(*place), **facts} for place in todo}
-    with _alone(Path(settings.output_dir)):
+    with locked(settings.output_dir):
         _refuse_stale(settings, made, redo)
         found: list[dict[str, Any]] = []
         for (row, seed), facts in made.items():  # seed by seed, so that an interrupted ablation has whole comparisons
@@ -229,18 +228,6 @@ def _refuse_stale(settings: AblateSettings, made: Mapping[tuple[str, int], Mappi
         folder.rename(folder.with_name(f"{folder.name}.stale-{number}"))
 
 
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """One ablation a folder. Raises ``ConfigError`` while another process works there."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise ConfigError(f"another ablate works in {folder}; wait for it, or give another output_dir") from None
-        yield
-
-
 def _load(path: Path) -> dict[str, Any]:
     data: dict[str, Any] = json.loads(path.read_text())
     return data
@@ -248,9 +235,7 @@ def _load(path: Path) -> dict[str, Any]:
 
 def _keep(path: Path, data: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".part")
-    partial.write_text(data if isinstance(data, str) else json.dumps(data, indent=1) + "\n")
-    partial.replace(path)
+    write_text(path, data if isinstance(data, str) else json.dumps(data, indent=1) + "\n")
 
 
 def _write(settings: AblateSettings, found: Sequence[Mapping[str, Any]]) -> None:

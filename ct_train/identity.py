@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-EDGE = 1 << 20  # bytes read at each end of a large file
+EDGE = 1 << 16  # bytes at either end of a model's file that stand for it
+MODEL_FILES = (".safetensors", ".bin", ".json", ".jinja", ".model")
 PLACES = ("output_dir", "report_to", "save_steps", "vllm_server_url")  # settings that change no result
 FILES = ("data", "eval_data", "model", "adapter")  # settings that name what they read
 
@@ -22,29 +23,23 @@ def of_settings(settings: Any) -> dict[str, Any]:
     return kept | {key: of_path(kept[key]) for key in FILES if kept.get(key)}
 
 
-def of_path(name: str) -> str:
-    """A hash of a file, or of the files of a folder; the name itself for what is not here (a model of the hub)."""
+def of_path(name: str | Path) -> str:
+    """SHA-256 of a file's bytes; of a model's folder: of names, sizes and both ends of its files, since whole weights take
+    minutes. The name itself for what is not here (a model of the hub)."""
     path = Path(name)
     if path.is_file():
-        return _file(path)
-    if path.is_dir():
-        parts = [f"{p.relative_to(path)} {_file(p)}" for p in sorted(path.iterdir()) if p.is_file() and not p.name.startswith(".")]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-    return name
-
-
-def _file(path: Path) -> str:
-    """Of a large file (weights) only its size and both ends."""
-    size, found = path.stat().st_size, hashlib.sha256()
-    with path.open("rb") as file:
-        if size <= 64 * EDGE:
-            while chunk := file.read(EDGE):
-                found.update(chunk)
-        else:
-            found.update(str(size).encode() + file.read(EDGE))
-            file.seek(-EDGE, 2)
-            found.update(file.read())
-    return found.hexdigest()
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    if not path.is_dir():
+        return str(name)
+    seen = hashlib.sha256()
+    for part in sorted(p for p in path.iterdir() if p.suffix in MODEL_FILES):
+        size = part.stat().st_size
+        with part.open("rb") as file:
+            seen.update(f"{part.name} {size} ".encode() + file.read(EDGE))
+            file.seek(max(0, size - EDGE))
+            seen.update(file.read(EDGE))
+    return seen.hexdigest()
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any], where: str = "") -> Iterator[str]:

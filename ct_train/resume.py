@@ -8,7 +8,6 @@ too (each command names those settings).
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import sys
 from collections.abc import Collection, Mapping
@@ -16,35 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from ct_tasks.errors import ConfigError
+from ct_train import identity
 
 CONFIG = "config.json"
 WAYS = "name a fresh output_dir, or begin again with --fresh, which keeps the old results in before-fresh-N"
-PATHS = {"data": "data", "eval_data": "eval_data", "model": "model", "adapter": "adapter"}
-EDGE = 1 << 16  # bytes at either end of a model's file that stand for it
-
-
-def digest(path: str | Path) -> str:
-    """SHA-256 of a file; of a model's folder: of names, sizes and both ends of its files, since whole weights take minutes.
-    The name itself where nothing is there (a model of the hub)."""
-    path = Path(path)
-    seen = hashlib.sha256()
-    if path.is_file():
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
-    if not path.is_dir():
-        return str(path)
-    for file_path in sorted(p for p in path.iterdir() if p.suffix in (".safetensors", ".bin", ".json", ".jinja", ".model")):
-        size = file_path.stat().st_size
-        with file_path.open("rb") as file:
-            seen.update(f"{file_path.name} {size} ".encode() + file.read(EDGE))
-            file.seek(max(0, size - EDGE))
-            seen.update(file.read(EDGE))
-    return seen.hexdigest()[:16]
 
 
 def made_from(settings: Any) -> dict[str, str]:
     """Digests of the files that ``settings`` names."""
-    return {name: digest(value) for name in PATHS if (value := getattr(settings, name, ""))}
+    return {name: identity.of_path(value) for name in identity.FILES if (value := getattr(settings, name, ""))}
 
 
 def record(folder: Path) -> Mapping[str, Any] | None:
@@ -72,7 +51,7 @@ def refuse_other_settings(
     for name, new in made_from(settings).items():
         if name in digests and digests[name] != new:
             old_path = before["settings"].get(name)
-            changed.append(f"{name} was {old_path} ({digests[name]}), now {getattr(settings, name)} ({new})")
+            changed.append(f"{name} was {old_path} ({digests[name][:12]}), now {getattr(settings, name)} ({new[:12]})")
     if changed:
         raise ConfigError(
             f"{folder} holds results made with other settings: {'; '.join(changed)}. Going on would mix two runs: give the "
