@@ -30,7 +30,9 @@ BOUNDS = {
         ("prompts_per_rollout", "prompts_per_update", "completions_per_device", "max_prompt_tokens",
          "max_response_tokens", "limit", "vllm_tensor_parallel"), limits.COUNT,
     ),
-    **dict.fromkeys(("warmup_steps", "save_steps"), limits.NOT_NEGATIVE),
+    **dict.fromkeys(
+        ("warmup_steps", "save_steps", "beta", "entropy", "weight_decay", "max_grad_norm"), limits.NOT_NEGATIVE
+    ),
     "max_steps": limits.STEPS,
     "vllm_memory": limits.SHARE,
     "seed": limits.SEED,
@@ -182,9 +184,6 @@ class GrpoSettings:
             raise UnknownNameError("loss_type", self.loss_type, LOSSES)
         if self.scale_rewards not in SCALES:
             raise UnknownNameError("scale_rewards", self.scale_rewards, SCALES)
-        for name in ("beta", "weight_decay", "max_grad_norm"):
-            if not 0 <= getattr(self, name) < float("inf"):
-                raise ConfigError(f"{name} {getattr(self, name)} must be 0 or more")
         if self.clip_high is not None and self.clip_high <= 0:
             raise ConfigError(f"clip_high {self.clip_high} must be greater than 0; leave it out to take clip")
 

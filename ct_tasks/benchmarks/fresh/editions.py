@@ -97,7 +97,11 @@ def _program(row: Mapping[str, Any]) -> str:
     if isinstance(row.get("program"), str):
         return str(row["program"])
     truth = row.get("truth")
-    truth = json.loads(truth) if isinstance(truth, str) else truth
+    if isinstance(truth, str):
+        try:
+            truth = json.loads(truth)
+        except ValueError:
+            return ""  # no trace: whoever reads the row says so
     if not isinstance(truth, Mapping):
         return ""
     return "\n".join(part for part in (truth.get("before"), *truth.get("lines", ()), truth.get("after")) if part)

@@ -109,7 +109,7 @@ def test_rational_reads_arithmetic_and_nothing_else(text: str, value: Fraction |
     (Fraction("3244047.0999999996"), "3244047.1", True), (Fraction("2.0107e-06"), "0", False),
     (Fraction("2.0107e-06"), "2.0107e-6", True), (Fraction(-9867630), "-9,867,630 dollars", True),
     (Fraction(-9867630), "9867630", False), (Fraction(-9867630), "-9867631", False),
-    (Fraction("23103210.4"), "23103210", False), (Fraction(5), "five", False)])
+    (Fraction("23103210.4"), "23103210", False), (Fraction(5), "five", True), (Fraction(5), "fine", False)])
 def test_gsm_hard_tolerance_is_relative_for_small_targets(target: Fraction, answer: str, right: bool) -> None:
     assert same_number(target, answer, tolerance=Fraction(1, 1000)) is right
 
