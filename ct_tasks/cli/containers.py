@@ -51,9 +51,9 @@ def main(args: argparse.Namespace) -> int:
         return 0
     docker.check_engine()
     if args.action == "check":
-        from ct_tasks.benchmarks.cruxeval_x import references
+        from ct_tasks.benchmarks.cruxeval_x.check import check
 
-        return references.check(names, repeats=args.repeats, limit=args.limit, out=args.out)
+        return check(names, repeats=args.repeats, limit=args.limit, out=args.out)
     images = {get(name).image for name in names}
     if FULL_IMAGE in images:
         build("languages.Dockerfile", FULL_IMAGE, args.base, "full")
