@@ -54,7 +54,7 @@ def find(text: str, piece: Read, prose: Read, *, truncated: bool, head: bool = F
             if found is not None:
                 return found
     found = prose(bare if not truncated else re.split(r"[,.\n]", bare, maxsplit=1)[0] if head else "")
-    if found is None and truncated and (sure := certain(bare)):
+    if found is None and truncated and certain(text) and (sure := certain(bare)):  # not inside a thought
         found = piece(sure) or prose(sure)
     if found is None or taken_back(bare, min(len(bare), 40)):
         return Missed("no_answer", "no answer in the text")
