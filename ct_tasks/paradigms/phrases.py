@@ -23,7 +23,7 @@ _KIND = (
 )
 _PHRASE = re.compile(
     rf"(?:\b(?P<what>(?:{_STRONG}\s+)?(?:answer|output|result|assertion|return(?:ed)?[ -]value|{_STRONG}\s+value|value\s+returned|"
-    rf"function(?:\scall)?|call|program|code|arguments?|inputs?|it|this|which|and|"
+    rf"function(?:\scall)?|call|program|code|arguments?|inputs?|it|and|"
     rf"(?<=[Tt]he\s)value(?=\s(?:is|will\s+be|would\s+be)\s))|{_STRONG}\s+\w+)\b|\?\?`?)(?P<mid>(?:[^.\n]|\.(?=\S)){{0,90}}?)"
     rf"(?P<verb>\b{_VERB}\b|:|=)[\s*_]{{0,4}}{_KIND}[\s*_]{{0,3}}:?\s{{0,4}}(?:```\w*\n)?[`*]{{0,3}}",
     re.IGNORECASE,
@@ -47,7 +47,7 @@ _NOT_THE_RESULT = re.compile(
     re.IGNORECASE,
 )
 _RETURNS = re.compile(r"(?:will |would |should |must )?(?:return|output|print|evaluate|give|yield|produce)")
-_ACTORS = ("it", "this", "which", "and", "function", "function call", "call", "program", "code")
+_ACTORS = ("it", "and", "function", "function call", "call", "program", "code")
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ def answer(text, problem=ASKED, **more):
     f"[ANSWER]\n{PROGRAM}\nassert f(3) == 6\n[/ANSWER]", "[ANSWER]6\n\nThe function doubles its argument.", "<answer>6</answer>", "[RETURN]\nassert f(3) == 6\n[/RETURN]",
     "ANSWER:\n6", "**Answer:** 6", "**Answer:** `6`", "Answer: 6", "The answer is 6.", "The answer is: **6**", "So $\\boxed{6}$.", "\\[ \\boxed{6} \\]",
     "assert f(3) == 6", "assert 6 == f(3)", "So `assert f(3) == 6`.", "```python\nassert f(3) == 6\n```\nIt doubles.", f"```python\n{PROGRAM}\n\nassert f(3) == 6, 'twice'\n```",
-    "`f(3)` returns `6`.", "Calling f(3) returns 6", "f(3) = 6", "f(3) => 6", "print(f(3))  # Output: 6", "The result of `f(3)` is `6`.", "f(x=3) == 6", "The call to `f` returns `6` when the input is 3.", "The value is 6.", "The function doubles it. This gives 6.",
+    "`f(3)` returns `6`.", "Calling f(3) returns 6", "f(3) = 6", "f(3) => 6", "print(f(3))  # Output: 6", "The result of `f(3)` is `6`.", "f(x=3) == 6", "The call to `f` returns `6` when the input is 3.", "The value is 6.",
     "The function returns 6.", "Therefore, the output is `6`.", "Therefore the final value of `x` is 6.", "The final answer is:\n\n```\n6\n```", "The output of the code will be `6`.",
     "6", "`6`", "**6**", "Let me see.\n\n6", "First 3, then 3 again.\n\n**6**", "f(2) == 4\nassert f(3) == 6", "assert f(30) == 60\nassert f(3) == 6\n",
     "[ANSWER]5[/ANSWER] No, that is wrong. The answer is 6.", "x = 3\n[ANSWER]\n6\n[/ANSWER]\n[PYTHON]\ndef g(): pass\n[/PYTHON]\n[ANSWER]\n7\n[/ANSWER]",
