@@ -14,6 +14,7 @@ from ct_tasks.paradigms import answers, pieces, returns
 from ct_tasks.paradigms.base import Problem
 from ct_tasks.paradigms.extraction import Extraction, Found, Missed
 
+_MAKERS = frozenset(("range", "list", "set", "tuple", "dict", "str", "int", "float", "bytes", "frozenset", "chr"))
 MAX_CLAIMS = 64  # the last ones; a text that says more is not read further back
 _KINDS = r"(?:value|list|string|tuple|pair|dictionary|dict|integer|number|boolean|set|result|output|following)"
 _RELATION = re.compile(
@@ -133,6 +134,8 @@ def _input_claim(text: str, start: int, end: int, problem: Problem) -> Claim | N
     line = text.rfind("\n", 0, start) + 1
     before = text[max(line, start - 400) : start]
     asserted = bool(_ASSERT.search(before))
+    if asserted:
+        used -= _MAKERS
     relation = re.compile(r"[`*)]{0,3}\s*==\s*[`*]{0,2}").match(text, end)
     if used & (returns.names(problem.code) | {"input", "args", "x", "arg"}) or (used and not asserted):
         return None  # a line of the program, or a call of its own variables
@@ -145,7 +148,8 @@ def _input_claim(text: str, start: int, end: int, problem: Problem) -> Claim | N
     elif pieces.goes_on(text, end, code=asserted):
         return None
     newline = text.find("\n", stop)
-    return Claim(start, stop, Found(written), exact, asserted or exact, asserted and newline >= 0)
+    complete = newline >= 0 or relation is not None  # the call is, however its value goes on
+    return Claim(start, stop, Found(written), exact, asserted or exact, asserted and complete)
 
 
 @lru_cache(maxsize=4096)

@@ -13,7 +13,9 @@ On each rung the last word counts, and rungs 1 and 2 are as strong as each other
 is taken back ("wait, no", "that is wrong") is none, unless another one follows. An answer in a place that is no value is
 ``unreadable`` and is not replaced by an earlier draft; a place that holds only prose is passed over. More than ``MAX_DIFFERENT``
 different answers are none. A bare word is a string only where ``pieces.unquoted`` says so. A reply that the length limit cut
-has an answer only where that answer is certainly complete: a closed place, or an assertion on a finished line of its own.
+has an answer only where that answer is certainly complete: a closed place, an open one whose value stands on finished lines, an
+assertion on a finished line, a call whose ``==`` follows where arguments are asked for; or a statement that is the reply's first
+line, or the one that it repeats until it is cut (``certain``).
 
 It looks at the reply and at the problem's program, call and question, never at the reference answer. Nothing is executed. Work
 is linear in the text, of which the last ``MAX_TEXT`` characters are read.
@@ -45,6 +47,9 @@ _TAKEN_BACK = re.compile(
 _NEXT_PROBLEM = re.compile(r"\n\s{0,8}(?:\[PYTHON\]|\[Python\]|\[NEXT PROGRAM\]|\[NEXT QUESTION\]|<\|trace_context_start\|>)")
 _FENCE = re.compile(r"```[\w+-]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _PROSE = re.compile(r"(?:\b[A-Za-z]+,? ){4}")  # five words in a row are no attempt at a value
+_THOUGHT = re.compile(r"\s*\[(?:THOUGHT|TRACE|MONOLOGUE)\]", re.IGNORECASE)
+_NAMES_ANSWER = re.compile(r"\b(?:output|answer|result)\b", re.IGNORECASE)
+_MAX_PERIOD = 6  # lines that a reply repeats
 _PLACE, _ASSERTED, _LOOSE, _PHRASE, _LINE = 5, 4, 3, 2, 1
 
 
@@ -72,10 +77,40 @@ def read(text: str, problem: Problem, *, truncated: bool = False) -> Extraction:
     found = _strong(text, problem)
     begin = _begin(text, found)
     if not any(c.rank >= _ASSERTED and c.end > begin for c in found):
-        found += [Candidate(p.at, p.end, _PHRASE if p.final else _LINE, p.found, False) for p in phrases.phrases(text, problem)]
+        found += _phrases(text, problem)
         found = found or _last(text, problem)
         begin = _begin(text, found)
-    return _choose([c for c in found if c.complete] if truncated else found, begin)
+    if not truncated:
+        return _choose(found, begin)
+    chosen = _choose([c for c in found if c.complete], begin)
+    if isinstance(chosen, Missed) and not any(c.tag for c in found) and (part := certain(text)):
+        said = [c for c in _strong(part, problem) + _phrases(part, problem) if isinstance(c.found, Found)]
+        said = [c for c in said if c.rank >= _PHRASE or _NAMES_ANSWER.search(part, c.at, c.end)]
+        return _choose(said, 0) if said else chosen
+    return chosen
+
+
+def _phrases(text: str, problem: Problem) -> list[Candidate]:
+    return [Candidate(p.at, p.end, _PHRASE if p.final else _LINE, p.found, False) for p in phrases.phrases(text, problem)]
+
+
+def certain(text: str) -> str:
+    """What of a cut reply can be read as if nothing followed: all its finished lines where the reply only repeats itself, else
+    its first line; ``""`` where that line is not finished, or where the reply opens a thought that it does not close."""
+    finished = text.rpartition("\n")[0].strip()
+    if not finished or _THOUGHT.match(text):
+        return ""
+    return finished if repeated(text) else finished.partition("\n")[0].strip()
+
+
+def repeated(text: str) -> list[str]:
+    """The lines that a cut reply says three times and more until its end; empty where it does not repeat itself."""
+    lines = [row.strip() for row in text.split("\n")[:-1] if row.strip()]
+    for period in range(1, _MAX_PERIOD + 1):
+        last = lines[-period:]
+        if len(lines) >= 3 * period and last == lines[-2 * period : -period] == lines[-3 * period : -2 * period]:
+            return last
+    return []
 
 
 def taken_back(text: str, end: int) -> bool:
@@ -138,7 +173,16 @@ def _of_place(spot: Place, problem: Problem, answered: bool) -> Candidate | None
         return Candidate(spot.at, spot.end, _LINE if prose or spot.box else _PLACE, found, spot.closed, True)
     said = claims.claims(text, problem)
     other = bool(said) and not any(claim.exact for claim in said)
-    return Candidate(spot.at, spot.end, _PLACE, found, spot.closed, True, other)
+    return Candidate(spot.at, spot.end, _PLACE, found, spot.closed or _on_finished_lines(spot.text, found, problem), True, other)
+
+
+def _on_finished_lines(text: str, found: Found, problem: Problem) -> bool:
+    """Whether an open place gives the same answer without its last line, which may be cut."""
+    finished, newline, _ = text.rpartition("\n")
+    if problem.side == "input" and "==" in text:
+        finished, newline = text.rpartition("==")[:2]  # the arguments are complete, whatever their value is said to be
+    again = piece.read(finished, problem) if newline and finished.strip() else None
+    return isinstance(again, Found) and again.text == found.text
 
 
 def _tail(text: str) -> str:

@@ -23,7 +23,8 @@ _KIND = (
 )
 _PHRASE = re.compile(
     rf"(?:\b(?P<what>(?:{_STRONG}\s+)?(?:answer|output|result|assertion|return(?:ed)?[ -]value|{_STRONG}\s+value|value\s+returned|"
-    rf"function(?:\scall)?|call|program|code|arguments?|inputs?|it|and)|{_STRONG}\s+\w+)\b|\?\?`?)(?P<mid>(?:[^.\n]|\.(?=\S)){{0,90}}?)"
+    rf"function(?:\scall)?|call|program|code|arguments?|inputs?|it|and|"
+    rf"(?<=[Tt]he\s)value(?=\s(?:is|will\s+be|would\s+be)\s))|{_STRONG}\s+\w+)\b|\?\?`?)(?P<mid>(?:[^.\n]|\.(?=\S)){{0,90}}?)"
     rf"(?P<verb>\b{_VERB}\b|:|=)[\s*_]{{0,4}}{_KIND}[\s*_]{{0,3}}:?\s{{0,4}}(?:```\w*\n)?[`*]{{0,3}}",
     re.IGNORECASE,
 )
@@ -89,7 +90,9 @@ def _read(text: str, match: re.Match[str], problem: Problem) -> Phrase | None:
     if value is None:
         return None
     end, answer = value
-    if pieces.goes_on(text, end, code=False) or re.match(r"[`*\s]*(?:if|when|for|otherwise|unless|or)\b", text[end : end + 20]):
+    # "the call returns 6 when x is 3" speaks of the one call asked about, "the function returns 6 when ..." of all.
+    condition = "if|for|otherwise|unless|or" if what in ("call", "function call") else "if|when|for|otherwise|unless|or"
+    if pieces.goes_on(text, end, code=False) or re.match(rf"[`*\s]*(?:{condition})\b", text[end : end + 20]):
         return None
     sentence = text[max(text.rfind("\n", 0, match.start()), text.rfind(". ", 0, match.start())) + 1 : match.end()]
     return Phrase(match.start(), end, answer, bool(_CONCLUDES.search(sentence)))

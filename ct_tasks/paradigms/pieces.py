@@ -26,7 +26,7 @@ _TEX = re.compile(r"\\(?:\(|\[)\s*(?P<inside>.+?)\s*\\(?:\)|\])|\\(?:boxed|text|
 # What may not follow a value in running text: it would be an expression, or one of several answers.
 _GOES_ON = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\u200b-\u200f\u202a-\u202e\ufeff\ud800-\udfff]|[(\[](?![/A-Z])"
-    r"|\.[A-Za-z_]|[ \t]+(?:[\"'\d{]|\[(?![/A-Z]))"
+    r"|\.[A-Za-z_]|[ \t]+(?:(?:True|False|None)\b|[\"'\d{]|\[(?![/A-Z]))"
     r"|[ \t]*(?:or\b|if\b|unless\b|otherwise\b|else\b|[+%&|^]|==|!=|<=|>=|[<>*/-][ \t]*\d|//?[ \t]*\w)"
 )
 

@@ -7,6 +7,7 @@ from ct_tasks.benchmarks.base import Answer, Item
 from ct_tasks.benchmarks.cruxeval_x import reading
 from ct_tasks.benchmarks.cruxeval_x.rows import take_apart
 from ct_tasks.benchmarks.reval import flexible as reval
+from ct_tasks.benchmarks.reval import flexible_path, flexible_state
 from ct_tasks.contra.trace import render
 from ct_tasks.execution.languages import get
 from ct_tasks.options import TaskOptions
@@ -105,10 +106,10 @@ def test_coverage_answers(text, expected):
 @pytest.mark.parametrize(("text", "expected"), [
     ("[ANSWER]n = n + 1[/ANSWER]", "n = n + 1"), ("[ANSWER]3\t        n = n + 1[/ANSWER]", "n = n + 1"), ("3", "n = n + 1"), ("[ANSWER]Line 3[/ANSWER]", "n = n + 1"),
     ("`n = n + 1`", "n = n + 1"), ("-1", "-1"), ("The next line executed is line 3.", "n = n + 1"), ("The line `return n // 2` is executed right after it.", "return n // 2"),
-    ("[ANSWER]5[/ANSWER]", "5"), ("return n//2", "return n // 2"), ("-1 because it ends", "-1"), ("n + 1", "no_answer"), ("[ANSWER]the return[/ANSWER]", "unreadable"),
+    ("[ANSWER]5[/ANSWER]", "5"), ("return n//2", "return n // 2"), ("-1 because it ends", "-1"), ("n + 1", "n + 1"), ("[ANSWER]the return[/ANSWER]", "unreadable"),
 ])  # fmt: skip
 def test_path_answers(text, expected):
-    found = reval.path(text, ["def halve(n):", "    if n % 2:", "        n = n + 1", "    return n // 2", ""], truncated=False)
+    found = flexible_path.path(text, ["def halve(n):", "    if n % 2:", "        n = n + 1", "    return n // 2", ""], truncated=False)
     assert (found.status if isinstance(found, Missed) else found) == expected
 
 
@@ -119,7 +120,7 @@ def test_path_answers(text, expected):
     ("[ANSWER]8 int[/ANSWER]", "8; int"), ("The value of `n` is 8 and its type is int.", "8; int"), ("The answer is `8; int`.", "8; int"), ("Therefore, the answer is 8; int.", "8; int"), ("[ANSWER]n; int; maybe[/ANSWER]", "n; int; maybe"), ("[ANSWER]something[/ANSWER]", "unreadable"), ("", "no_answer"),
 ])  # fmt: skip
 def test_state_answers(text, expected):
-    found = reval.state(text, truncated=False)
+    found = flexible_state.state(text, truncated=False)
     assert (found.status if isinstance(found, Missed) else found) == expected
 
 

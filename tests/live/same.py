@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from ct_tasks.benchmarks.base import Benchmark, Item
+from ct_tasks.benchmarks.reval import flexible_state
 from ct_tasks.contra import literals
 from ct_tasks.contra.literals import LiteralError
 from ct_tasks.paradigms import returns
@@ -24,9 +25,9 @@ def same(benchmark: Benchmark, item: Item, reply: str, read: str, label: str) ->
         lines = [line.strip() for line in str(benchmark.input(item).row["code"]).split("\n")]  # type: ignore[attr-defined]
         return "".join(_line(read, lines).split()) == "".join(_line(label, lines).split())
     if benchmark.name == "ct_reval_s":
-        return _state(read) == _state(label)
+        return _same_state(read, label)
     if benchmark.name == "ct_reval_co":
-        return _test(read) == _test(label) or label.strip() in {ast.unparse(a) for a in _arguments(read)}
+        return _same_test(read, label)
     if benchmark.domain == "math":
         from ct_tasks.benchmarks.math.child import shared_comparer
 
@@ -71,31 +72,54 @@ def _line(text: str, lines: list[str]) -> str:
     return text
 
 
+def _same_state(read: str, label: str) -> bool:
+    """A label keeps the shape in which a reply was written (``8, int``, ``[8, int]``, ``8``): it is compared in the form that the
+    question asks for. A literal without its type has its own."""
+    if _state(read) == _state(label):
+        return True
+    formed = flexible_state.state(label, truncated=False)
+    return isinstance(formed, str) and _state(read) == _state(formed)
+
+
 def _state(text: str) -> tuple[str, str]:
     value, separator, kind = text.strip().rpartition(";")
     if not separator or value.strip().lower() == "nil":
         return (value.strip() or kind.strip()).lower(), ""
-    kind = {"string": "str", "integer": "int", "boolean": "bool", "dictionary": "dict"}.get(kind.strip(" `'\"").lower(), kind.strip(" `'\"").lower())
+    kind = re.sub(r"^<class\s+|>$", "", kind.strip(" `'\".")).strip(" `'\"").lower()
+    kind = {"string": "str", "integer": "int", "boolean": "bool", "dictionary": "dict", "none": "nonetype"}.get(kind, kind)
+    value = value.strip()
+    value = value.strip("`") if value.count("`") == 2 else value
     try:
         return literals.dump(literals.parse(value)), kind
     except LiteralError:
-        return (repr(value.strip()) if kind == "str" else value.strip()), kind
+        return (repr(value) if kind == "str" else value), kind
 
 
-def _test(text: str) -> str:
-    text = re.sub(r"^\s*```\w*\n|```\s*$", "", text)
+def _same_test(read: str, label: str) -> bool:
+    """A label is the whole completed test, its assertions alone, or the values that fill the gaps."""
+    first, second = _statements(read), _statements(label)
+    if first is None or second is None:
+        return " ".join(read.split()) == " ".join(label.split())
+    asserted = [[ast.dump(s) for s in part if _assertion(s)] for part in (first, second)]
+    if not asserted[1]:
+        values = [ast.dump(s.value) for s in second if isinstance(s, ast.Expr)]
+        given = [ast.dump(a) for s in first if _assertion(s) for a in s.value.args]  # type: ignore[attr-defined]
+        return [ast.dump(s) for s in first] == [ast.dump(s) for s in second] or (bool(values) and all(v in given for v in values))
+    return bool(asserted[0]) and asserted[0] == asserted[1]
+
+
+def _assertion(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name))):
+            return name.startswith("assert")
+    return False
+
+
+def _statements(text: str) -> list[ast.stmt] | None:
     try:
-        return ast.dump(ast.parse(text.strip()))
+        return ast.parse(re.sub(r"^\s*```\w*\n|```\s*$", "", text).strip()).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return " ".join(text.split())
-
-
-def _arguments(text: str) -> list[ast.expr]:
-    try:
-        body = ast.parse(re.sub(r"^\s*```\w*\n|```\s*$", "", text).strip()).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    return [a for s in body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call) for a in s.value.args]
+        return None
 
 
 def _blocks(reply: str, label: str) -> str:

@@ -21,6 +21,10 @@ INPUT = registry.get("ct_cruxeval_i")
     (INPUT, "f(3, y=2)", "f(x=3, y=2)", True), (INPUT, "f(3, 2)", "f( 3,2 )", True), (INPUT, "f(3)", "f(4)", False),
     (registry.get("ct_reval_c"), "YES", "yes", True), (registry.get("ct_reval_s"), "8; int", "8 ; int", True), (registry.get("ct_reval_s"), "8; int", "8; str", False),
     (registry.get("ct_reval_s"), "Nil", "nil", True), (registry.get("ct_reval_co"), "assertEqual(a,1)", "assertEqual(a, 1)", True),
+    (registry.get("ct_reval_s"), "8; int", "8", True), (registry.get("ct_reval_s"), "8; int", "[8, int]", True), (registry.get("ct_reval_s"), "8; int", "9", False),
+    (registry.get("ct_reval_s"), "8; int", "8; <class 'int'>", True), (registry.get("ct_reval_s"), "True; bool", "1", False), (registry.get("ct_reval_s"), "Nil", "Nil; list", True),
+    (registry.get("ct_reval_co"), "x = A()\nassertEqual(x.f(), 1)", "assertEqual(x.f(), 1)", True), (registry.get("ct_reval_co"), "x = A()\nassertEqual(x.f(), 1)", "1", True),
+    (registry.get("ct_reval_co"), "assertEqual(x.f(), 1)", "2", False), (registry.get("ct_reval_co"), "assertEqual(x.f(), 1)", "assertEqual(x.f(), 2)", False),
     (registry.get("ct_gsm8k"), "18", "18.0", True), (registry.get("ct_gsm8k"), "18", "19", False),
 ])  # fmt: skip
 def test_same_answer(task, read, label, equal):

@@ -38,7 +38,7 @@ def answer(text, problem=ASKED, **more):
     f"[ANSWER]\n{PROGRAM}\nassert f(3) == 6\n[/ANSWER]", "[ANSWER]6\n\nThe function doubles its argument.", "<answer>6</answer>", "[RETURN]\nassert f(3) == 6\n[/RETURN]",
     "ANSWER:\n6", "**Answer:** 6", "**Answer:** `6`", "Answer: 6", "The answer is 6.", "The answer is: **6**", "So $\\boxed{6}$.", "\\[ \\boxed{6} \\]",
     "assert f(3) == 6", "assert 6 == f(3)", "So `assert f(3) == 6`.", "```python\nassert f(3) == 6\n```\nIt doubles.", f"```python\n{PROGRAM}\n\nassert f(3) == 6, 'twice'\n```",
-    "`f(3)` returns `6`.", "Calling f(3) returns 6", "f(3) = 6", "f(3) => 6", "print(f(3))  # Output: 6", "The result of `f(3)` is `6`.", "f(x=3) == 6",
+    "`f(3)` returns `6`.", "Calling f(3) returns 6", "f(3) = 6", "f(3) => 6", "print(f(3))  # Output: 6", "The result of `f(3)` is `6`.", "f(x=3) == 6", "The call to `f` returns `6` when the input is 3.", "The value is 6.",
     "The function returns 6.", "Therefore, the output is `6`.", "Therefore the final value of `x` is 6.", "The final answer is:\n\n```\n6\n```", "The output of the code will be `6`.",
     "6", "`6`", "**6**", "Let me see.\n\n6", "First 3, then 3 again.\n\n**6**", "f(2) == 4\nassert f(3) == 6", "assert f(30) == 60\nassert f(3) == 6\n",
     "[ANSWER]5[/ANSWER] No, that is wrong. The answer is 6.", "x = 3\n[ANSWER]\n6\n[/ANSWER]\n[PYTHON]\ndef g(): pass\n[/PYTHON]\n[ANSWER]\n7\n[/ANSWER]",
@@ -52,7 +52,7 @@ def test_a_careful_reader_reads_six(text):
     ("", "no_answer"), ("[/ANSWER]", "no_answer"), ("I cannot run code.", "no_answer"), ("assert f(3) == ??", "no_answer"), ("[ANSWER]\nassert f(3) == ??\n[/ANSWER]", "no_answer"),
     (f"[PYTHON]\n{PROGRAM}\nassert f(3) == ??\n[/PYTHON]", "no_answer"), (f"```python\n{PROGRAM}\n```", "no_answer"), ("f(2) == 4 would follow, but f(3)?", "no_answer"),
     ("[ANSWER]6[/ANSWER]\nWait, no, that is wrong.", "no_answer"), ("The answer is 6. No, that is incorrect.", "no_answer"), ("[ANSWER]6[/ANSWER]\n[ANSWER][/ANSWER]", "no_answer"),
-    ("The output is 6 or 7.", "no_answer"), ("The function returns 6 if x is odd.", "no_answer"), ("If f(3) == 6, then x is 3.", "no_answer"),
+    ("The output is 6 or 7.", "no_answer"), ("The function returns 6 if x is odd.", "no_answer"), ("The function returns 6 when x is 3.", "no_answer"), ("The value is a plain Python literal: no call.", "no_answer"), ("If f(3) == 6, then x is 3.", "no_answer"),
     ("\n".join(f"[ANSWER]{n}[/ANSWER]" for n in range(40)), "no_answer"),
     ("[ANSWER]f(3)[/ANSWER]", "unreadable"), ("[ANSWER]2 * 3[/ANSWER]", "unreadable"), ("[ANSWER][1, 2[/ANSWER]", "unreadable"), ("assert f(3) == 6 or True", "unreadable"),
     ("assert f(3) == f(3)", "unreadable"), ("assert f(3) == 6 == 6", "unreadable"), ("[ANSWER]6 7[/ANSWER]", "unreadable"), ("[ANSWER]6\n7[/ANSWER]", "unreadable"), ("[ANSWER]assert f(3) == 6\n7[/ANSWER]", "unreadable"),
@@ -106,10 +106,19 @@ def test_the_asked_call_may_be_spelled_differently():
 
 @pytest.mark.parametrize(("text", "expected"), [
     ("[ANSWER]6[/ANSWER] because", "6"), ("assert f(3) == 6\nbecause", "6"), ("assert f(3) == 6", "no_answer"), ("[ANSWER]6", "no_answer"), ("The output is 6 and", "no_answer"),
-    ("6", "no_answer"), ("\\boxed{6} and", "6"),
+    ("6", "no_answer"), ("\\boxed{6} and", "6"), ("[ANSWER]\n6\nThe function dou", "6"), ("[ANSWER]\nassert f(3) == 6\nThe", "6"), ("[ANSWER]\n[1,\n2", "no_answer"),
+    ("The output is 6.\n\nThe function", "6"), ("It doubles.\nThe output is 6.\nBut", "no_answer"), ("It doubles.\n" + "The output is 6.\n" * 3 + "The out", "6"), ("The function loops.\n" * 9, "no_answer"),
+    ("[THOUGHT]\n" + "So it returns 6.\n" * 5, "no_answer"), ("The function returns 6.\nThe", "no_answer"),
 ])  # fmt: skip
 def test_a_cut_reply_has_an_answer_only_where_it_is_certainly_complete(text, expected):
     assert answer(text, truncated=True) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("assert f(3, 2) == [4, 4, 4, ", "f(3, 2)"), ("[ANSWER]\nassert f(3, 2) == [4, 4, ", "f(3, 2)"), ("assert f(3, 2", "no_answer"), ("assert f(range(1, 11), 2) == [4, ", "f(range(1, 11), 2)"),
+])  # fmt: skip
+def test_a_call_is_complete_whatever_its_value_is_said_to_be(text, expected):
+    assert answer(text, Problem("def f(x, y):\n    for i in range(y):\n        x = x * y\n    return x", "f", "f(3, 2)", "6", "input"), truncated=True) == expected
 
 
 def test_truncated_needs_to_be_known():

@@ -13,6 +13,7 @@ from typing import Literal
 
 from ct_tasks.benchmarks.math.latex import match_brace
 from ct_tasks.benchmarks.math.prose import FORMULA, NUMBER, head, plain_number
+from ct_tasks.paradigms.flexible import repeated
 
 How = Literal["box", "hashes", "phrase", "formula", "number"]
 Missing = Literal["no_answer", "unclosed", "truncated"]
@@ -36,6 +37,7 @@ _TAKEN_BACK = re.compile(
     r" (?:wrong|incorrect|not (?:right|correct)|mistaken|impossible)\b"
     r"|scratch that\b|(?:ignore|disregard) (?:that|this)\b|I (?:made|have made|'ve made) an? (?:mistake|error)\b)", re.IGNORECASE)
 _CORRECTION = re.compile(r"(?<=[.!?)}$*\n])\s*(?:wait|no|oops|sorry|correction|actually)\b", re.IGNORECASE)
+_CONCLUDES = re.compile(r"(?:so|therefore|thus|hence|in conclusion|finally)\b", re.IGNORECASE)
 _WINDOW = 2000  # characters after a phrase in which its answer stands
 _TAIL = 4_000  # characters at the end of a reply in which an answer without any mark stands
 _NEAR = 120  # characters after an answer within which it can be taken back
@@ -96,7 +98,7 @@ def find_answer(text: str, *, truncated: bool | None = None, thinking: bool = Fa
         reply = reply[:following.start()]
     found, end = _marked(reply, truncated)
     if found is None:
-        return Found(None, missing="truncated") if truncated else _bare(reply)
+        return _concluded(reply) if truncated else _bare(reply)
     if found.answer is None:
         return found
     if back := _TAKEN_BACK.search(reply, end, end + _NEAR):
@@ -134,9 +136,28 @@ def _bare(reply: str) -> Found:
         rest = line.lstrip("*_`= ")[first.end():]
         if re.match(r"[*_`]*[,;]?\s+(?:because|since|as|per|for)\b", rest):
             return Found(plain_number(first.group()), "number")
+    if equation := _equation(reply):
+        return Found(equation, "number")
     formulas, numbers = list(FORMULA.finditer(reply)), list(NUMBER.finditer(reply))
     if formulas and (not numbers or formulas[-1].end() >= numbers[-1].end()):
         inner = next(group for group in formulas[-1].groups() if group is not None).strip()
         if re.search(r"\d|\\", inner) and not re.match(r"^[\d,.]+ [a-z]", inner):
             return Found(inner, "formula")
     return Found(plain_number(numbers[-1].group()), "number") if numbers else Found(None)
+
+
+def _concluded(reply: str) -> Found:
+    """What a cut reply concludes again and again until its end: "So the total is 18." three times."""
+    said = [line for line in repeated(reply) if _CONCLUDES.match(line) and NUMBER.search(line)]
+    return _bare(said[-1]) if said else Found(None, missing="truncated")
+
+
+def _equation(reply: str) -> str:
+    """What the last equation of a last sentence without TeX comes to: 720 in "so 3 * 240 = 720 cookies for 30 days"."""
+    sentences = [s for s in re.split(r"(?<=[.!?])\s|\n", reply) if NUMBER.search(s)]
+    if not sentences or re.search(r"[$\\][^\d]|\\", sentences[-1]):
+        return ""
+    sides = re.split(r"=|≈", sentences[-1])
+    number = NUMBER.match(sides[-1].lstrip(" *`$")) if len(sides) > 1 and NUMBER.search(sides[-2]) else None
+    rest = sides[-1].lstrip(" *`$")[number.end() :] if number else ""
+    return plain_number(number.group()) if number and re.match(r"[*`]*(?:[.,;!)]|$|\s+[A-Za-z])", rest) else ""

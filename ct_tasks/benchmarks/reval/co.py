@@ -87,7 +87,8 @@ class RevalCO(Benchmark):
             seen = asserted[given.id]["asserts"]
             score = _judge(answer, layout.find(answer, options), given, seen)
             shown = answer.text if answer.extracted else layout.shown(answer)
-            read = shown if isinstance(shown, Missed) else flexible.test_code(shown, truncated=bool(answer.truncated))
+            masked, cut = str(answer.item.data["masked"]), bool(answer.truncated)
+            read = shown if isinstance(shown, Missed) else flexible.completed_test(shown, masked, truncated=cut)
             loose = _judge(answer, read, given, seen)
             if loose.status not in ("right", "wrong") and score.status in ("right", "wrong"):
                 loose = score

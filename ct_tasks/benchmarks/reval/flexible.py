@@ -2,23 +2,29 @@
 
 The answer is made into the form that the strict reading judges: YES or NO, a source line or -1, ``value; type`` or Nil, test
 code. As for output prediction an answer place in any spelling comes first and the last word counts, then a line or a sentence
-that answers; what is taken back is none, and of a reply that was cut only a closed place or its very first word counts.
+that answers; what is taken back is none, and of a reply that was cut only a closed place, a place on
+finished lines, its first words or line, or what it repeats until the end counts.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from ct_tasks.contra import literals
-from ct_tasks.contra.literals import LiteralError
 from ct_tasks.paradigms import pieces
 from ct_tasks.paradigms.extraction import Missed
-from ct_tasks.paradigms.flexible import MAX_TEXT, taken_back
+from ct_tasks.paradigms.flexible import MAX_TEXT, certain, taken_back
 from ct_tasks.paradigms.places import places
 
 Read = Callable[[str], str | None]
 _TAG_LINE = re.compile(r"^\s*\[/?(?:THOUGHT|PYTHON|QUESTION)\]\s*$|^\s*(?:THOUGHT|ANSWER|Thought|Answer):\s*$", re.MULTILINE)
+_CLOSED_FENCE = re.compile(r"```[\w+-]*\n(.*?)\n[ \t]*```", re.DOTALL)
+_VALUE_IS = re.compile(
+    r"\b(?:(?:missing|completed?|correct|expected|final|returned?)\s+value|answer|output|result)\b[^\n]{0,100}?"
+    r"(?:\b(?:is|be)\b|:)\s*`?",
+    re.IGNORECASE,
+)
+_ASSERTION = re.compile(r"(?:self\.)?assert\w+\((?:(?!\?\?).)+\)")
 _FENCE = re.compile(r"```[\w+-]*\n(.*?)(?:```|\Z)", re.DOTALL)
 
 
@@ -29,9 +35,11 @@ def find(text: str, piece: Read, prose: Read, *, truncated: bool, head: bool = F
     unreadable = None
     for spot in reversed(places(text)):
         inside = spot.text if not spot.lone else _TAG_LINE.sub("", spot.text).strip().rpartition("\n\n")[2]
-        if (truncated and not spot.closed) or not inside.strip(" `*.\n") or inside.strip(" `*.\n").lower() == "and":
+        if truncated and not spot.closed:
+            inside = inside.rpartition("\n")[0]
+        if not inside.strip(" `*.\n") or inside.strip(" `*.\n").lower() == "and":
             continue
-        found = piece(inside)
+        found = piece(inside) or (None if spot.lone else prose(inside))
         if found is not None and taken_back(text, spot.end):
             break
         if found is not None:
@@ -45,7 +53,9 @@ def find(text: str, piece: Read, prose: Read, *, truncated: bool, head: bool = F
             found = piece(part)
             if found is not None:
                 return found
-    found = prose(bare) if not truncated else prose(re.split(r"[,.\n]", bare, maxsplit=1)[0]) if head else None
+    found = prose(bare if not truncated else re.split(r"[,.\n]", bare, maxsplit=1)[0] if head else "")
+    if found is None and truncated and certain(text) and (sure := certain(bare)):  # not inside a thought
+        found = piece(sure) or prose(sure)
     if found is None or taken_back(bare, min(len(bare), 40)):
         return Missed("no_answer", "no answer in the text")
     return found
@@ -53,8 +63,11 @@ def find(text: str, piece: Read, prose: Read, *, truncated: bool, head: bool = F
 
 # -- coverage ---------------------------------------------------------------------------------------------------------
 
-_YES_NO = re.compile(r"(YES|NO)(?=$|\s*[.,:;!\n—–-]|\s*$)", re.IGNORECASE)
-_SAYS = re.compile(r"\banswer\s*(?:is|:)[\s:`*\"'\[]*(YES|NO)\b", re.IGNORECASE)
+_YES_NO = re.compile(r"(YES|NO)(?=$|\s*[.,:;!(\n—–-]|\s*$|\s+(?:because|since|as)\b)", re.IGNORECASE)
+_SAYS = re.compile(
+    r"(?:\banswer\s*(?:is|:)|^[ \t]*(?:therefore|thus|hence|so),?)[\s:`*\"'\[]*(YES|NO)\b(?!\s+(?:line|other|such|more)\b)",
+    re.IGNORECASE | re.MULTILINE,
+)
 _EXECUTED = re.compile(
     r"\b(?:is|was|are|were|will|would|does|do|did|gets?)\s*(?P<no>n['’]t|not|never)?\s*(?:be\s+|get\s+)?(?:actually\s+|ever\s+)?"
     r"(?:executed|execute|run|reached|reach)\b",
@@ -83,150 +96,33 @@ def _executed(text: str) -> str | None:
     return None if not found else "NO" if found[-1]["no"] else "YES"
 
 
-# -- path -------------------------------------------------------------------------------------------------------------
-
-_LINE_NUMBER = re.compile(r"(?:the\s+)?(?:line\s+|L)?(\d{1,4})(?:\s*[:.)\t]\s*.*|\s*[(`].*)?", re.IGNORECASE | re.DOTALL)
-_NEXT = re.compile(
-    r"(?:next\s+line|(?:executed|comes?|runs?)\s+(?:right\s+|immediately\s+|directly\s+)?(?:after|next))"
-    r"(?:[^.\n]|\.(?=\S)){0,160}?\bis\b:?\s*(?:line\s+(?P<number>\d+)|`(?P<code>[^`\n]+)`)",
-    re.IGNORECASE,
-)
-_COMES = re.compile(
-    r"\bline\s+(?:(?P<number>\d+)\b|`(?P<code>[^`\n]+)`)[^.\n]{0,40}?\b(?:is|will be|gets)\s+executed\s+"
-    r"(?:right\s+|immediately\s+|directly\s+)?(?:after|next)",
-    re.IGNORECASE,
-)
-_ANSWER = re.compile(r"\banswer\s*(?:is|:)\s*:?\s*(?:line\s+(?P<number>\d+)\b|`(?P<code>[^`\n]+)`|(?P<none>-1)\b)", re.IGNORECASE)
-
-
-def path(text: str, lines: Sequence[str], *, truncated: bool) -> str | Missed:
-    """A line of the program (stripped) or ``-1``; ``lines`` are the program's. A number stands for the line that has it, and
-    for itself where that line is empty."""
-    stripped = [line.strip() for line in lines]
-    squeezed = {"".join(line.split()): line for line in stripped if line}
-
-    def line(said: str) -> str | None:
-        said = pieces.clean(said).strip()
-        said = said.partition("\n")[0].strip().strip("`").strip() if said.strip() not in stripped else said
-        if said.rstrip(".") == "-1":
-            return "-1"
-        if said in stripped and said:
-            return said
-        if (bare := re.sub(r"^(?:line\s+)?\d+\s*[:.)\t]?\s*", "", said, flags=re.IGNORECASE).strip("` ")) and bare in stripped:
-            return bare
-        if (near := squeezed.get("".join((bare or said).split()))) is not None:
-            return near
-        match = _LINE_NUMBER.fullmatch(said.rstrip("."))
-        if match and 0 < int(match[1]) <= len(stripped):
-            return stripped[int(match[1]) - 1] or match[1]
-        return said if said.isdecimal() else None
-
-    def prose(said: str) -> str | None:
-        if re.match(r"`?-1`?(?=[\s.,])", said):
-            return "-1"
-        for pattern in (_ANSWER, _NEXT, _COMES):
-            for match in reversed(list(pattern.finditer(said))):
-                named = match.groupdict()
-                found = line(next(v for v in named.values() if v is not None))
-                if found is not None:
-                    return found
-        return None
-
-    return find(text, line, prose, truncated=truncated)
-
-
-# -- state ------------------------------------------------------------------------------------------------------------
-
-_TYPE = r"`?(?:<class\s+)?['\"`]?(?P<kind>[A-Za-z_][\w.]*(?:\[[^\n]*\])?)['\"`]?>?`?"
-_PAIR = re.compile(
-    rf"(?:(?:the\s+)?value(?:\s+of\s+`?\w+`?)?\s*(?::|=|is)\s*)?(?P<value>.+?)\s*"
-    rf"(?:[;,|\n]\s*(?:and\s+)?(?:(?:the\s+)?type(?:\s+of\s+`?\w+`?)?\s*(?::|=|is)\s*)?|\s+of\s+type\s+|\s+\((?:type:?\s*)?|:\s+|\s+){_TYPE}\)?",
-    re.DOTALL | re.IGNORECASE,
-)
-_SENTENCE = re.compile(
-    rf"\bvalues?\b(?:[^\n]){{0,160}}?\b(?:is|are|will be|would be|becomes)\s*:?\s*(?P<value>`[^`\n]+`|[^`\n]+?)"
-    rf",?\s*(?:;|and|with)\s+(?:(?:its|the|a|of)\s+)?(?:type\s*)?(?:of\s+`?\w+`?\s+)?(?:is\s+)?(?:a\s+)?{_TYPE}",
-    re.IGNORECASE,
-)
-_SAID = re.compile(rf"\b(?:answer|result)\b[^\n;]{{0,40}}?(?:\bis\b|:)\s*`?(?P<value>[^`\n;]+);\s*{_TYPE}", re.IGNORECASE)
-_NAMES = re.compile(
-    r"^(?:[^\n'\"\[({]{0,80}\b(?:answer|result)\s*(?:is|:)|(?:the\s+)?value\s*(?::|=|is)|\w+\s*=(?!=))\s*", re.IGNORECASE
-)
-_NOT_RUN = re.compile(r"\b(?:is|was|will)\s+(?:not|never)\s+(?:be\s+)?executed\b|\banswer\s+is\s+`?nil\b", re.IGNORECASE)
-_KINDS = frozenset(
-    ("int", "integer", "str", "string", "float", "bool", "boolean", "list", "tuple", "dict", "dictionary", "set", "frozenset",
-     "none", "nonetype", "bytes", "complex", "bytearray", "datetime", "deque", "collections.deque", "numpy.ndarray", "np.ndarray",
-     "ndarray",
-     "array", "datetime.datetime", "function", "module", "object", "range", "numpy.float64", "np.float64", "float64")
-)  # fmt: skip
-
-
-def state(text: str, *, truncated: bool) -> str | Missed:
-    """``value; type`` or ``Nil``."""
-    return find(text, _state, _state_in_words, truncated=truncated)
-
-
-def _state(text: str) -> str | None:
-    text = pieces.clean(text)
-    if text.strip("[]. \"'").lower() == "nil" or re.match(r"nil\s*;", text, re.IGNORECASE):
-        return "Nil"
-    listed = text[:1] == "[" and pieces.bracket_end(text, 0) == len(text) and not _literal(text)
-    inner = text[1:-1] if listed else text
-    head, separator, tail = inner.rpartition(";")
-    if separator and head.strip() and re.fullmatch(_TYPE, tail.strip()):
-        return _joined(head, tail.strip().strip("`"))
-    match = _PAIR.fullmatch(inner)
-    if match and _known(match["kind"]) and (_literal(_bare(match["value"])) or ";" in inner):
-        return _joined(match["value"], match["kind"])
-    value = _literal(text)
-    return f"{text.strip()}; {value}" if value else None
-
-
-def _joined(value: str, kind: str) -> str:
-    """The answer in its form. A word of which the reply says itself that it is a str is that string."""
-    value, kind = _bare(value), kind.rstrip(".")
-    if kind.lower() in ("str", "string") and not _literal(value) and re.fullmatch(r"[^\"'`\n()=]+", value):
-        value = repr(value)
-    return f"{value}; {kind}"
-
-
-def _state_in_words(text: str) -> str | None:
-    for match in reversed(list(_SAID.finditer(text[-20_000:]))):
-        if _known(match["kind"]) and _literal(_bare(match["value"])):
-            return _joined(match["value"], match["kind"])
-    for match in reversed(list(_SENTENCE.finditer(text[-20_000:]))):
-        if _known(match["kind"]) and _literal(_bare(match["value"])):
-            return _joined(match["value"], match["kind"])
-    return "Nil" if _NOT_RUN.search(text) else None
-
-
-def _bare(text: str) -> str:
-    text = text.strip()
-    text = _NAMES.sub("", text)
-    return text.strip("`").strip() if text.count("`") in (1, 2) else text
-
-
-def _known(kind: str) -> bool:
-    return re.sub(r"\[.*", "", kind).rstrip(".").lower() in _KINDS
-
-
-def _literal(text: str) -> str | None:
-    """The type's name where the text is a literal."""
-    try:
-        return type(literals.parse(text)).__name__
-    except LiteralError:
-        return None
-
-
 # -- class outputs ------------------------------------------------------------------------------------------------------
 
 
-def test_code(text: str, *, truncated: bool) -> str | Missed:
-    """The completed test: an answer place, else the last fence that asserts something, else the whole text."""
-    found = find(text, _code, _code_in_fence, truncated=truncated)
-    if isinstance(found, Missed) and found.status == "no_answer" and "assert" in text and not truncated and "??" not in text:
-        return _code(text) or found
-    return found
+def completed_test(text: str, masked: str, *, truncated: bool) -> str | Missed:
+    """The completed test: an answer place, else the last fence that asserts something, else the assertions on lines of their own
+    or in backticks. ``masked`` is the test with its gaps: a literal alone completes a test that has one."""
+
+    def filled(said: str) -> str | None:
+        value = pieces.whole(pieces.clean(said))
+        return masked.replace("??", value.text) if value and masked.count("??") == 1 else _code(said)
+
+    found = find(text, filled, _code_in_fence, truncated=truncated)
+    if not isinstance(found, Missed) or found.status != "no_answer" or taken_back(text, 0):
+        return found
+    if truncated:
+        closed = [match[1] for match in _CLOSED_FENCE.finditer(text) if _code(match[1])]
+        return closed[-1].strip("\n") if closed else found
+    return _code(text) or _assertions(text) or _value_in_words(text, masked) or found
+
+
+def _value_in_words(text: str, masked: str) -> str | None:
+    """The test with its one gap filled by what "the missing value is `6`" says, the last time it is said."""
+    for match in reversed(list(_VALUE_IS.finditer(text[-20_000:]))):
+        value = pieces.literal_at(text[-20_000:], match.end())
+        if value and masked.count("??") == 1 and not pieces.goes_on(text[-20_000:], value[0], code=False):
+            return masked.replace("??", value[1].text)
+    return None
 
 
 def _code(text: str) -> str | None:
@@ -238,3 +134,10 @@ def _code(text: str) -> str | None:
 
 def _code_in_fence(text: str) -> str | None:
     return _code(text) if "```" in text else None
+
+
+def _assertions(text: str) -> str | None:
+    """The assertions on lines of their own, else the last one in backticks."""
+    own = [row.strip() for row in text.split("\n") if _ASSERTION.fullmatch(row.strip())]
+    ticked = [match[1] for match in re.finditer(r"`([^`\n]+)`", text) if _ASSERTION.fullmatch(match[1].strip())]
+    return "\n".join(dict.fromkeys(own)) or (ticked[-1].strip() if ticked else None)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from ct_tasks.benchmarks.base import Answer, Benchmark, Domain, Generation, Item
 from ct_tasks.benchmarks.codegen.values import Opaque, load, same
-from ct_tasks.benchmarks.reval import dataset, flexible, layout, official
+from ct_tasks.benchmarks.reval import dataset, flexible, flexible_path, flexible_state, layout, official
 from ct_tasks.benchmarks.reval.truth import Input, inputs, truth
 from ct_tasks.contra import literals
 from ct_tasks.options import TaskOptions
@@ -23,6 +23,7 @@ from ct_tasks.paradigms.base import Missed
 from ct_tasks.paradigms.readings import status_of
 from ct_tasks.score import Score
 
+_NO_LINE = "no line of the program"
 STATE_ATOL = 1e-6  # for floats, as the published scorer
 
 
@@ -107,7 +108,7 @@ class Probe(Benchmark):
         for answer, verdict in zip(answers, verdicts, strict=True):
             found = layout.find(answer, options)
             score = self.verdict(answer, found, options)
-            loose = self.verdict(answer, self._flexible(answer), options)
+            loose = self.loosely(self.verdict(answer, self._flexible(answer), options))
             if loose.status not in ("right", "wrong") and score.status in ("right", "wrong"):
                 loose = score
             scores.append(replace(
@@ -123,6 +124,10 @@ class Probe(Benchmark):
     def _flexible(self, answer: Answer) -> str | Missed:
         shown = answer.text if answer.extracted else layout.shown(answer)
         return shown if isinstance(shown, Missed) else self.flexible(answer.item, shown, truncated=bool(answer.truncated))
+
+    def loosely(self, score: Score) -> Score:
+        """What the verdict on the flexible answer is called."""
+        return score
 
     def values(self, item: Item, score: Score, options: TaskOptions) -> Mapping[str, float | None]:
         return {}
@@ -201,7 +206,12 @@ class RevalP(Probe):
         return "-1" if following == [-1] else str(self.input(item).row["code"].split("\n")[max(following) - 1]).strip()
 
     def flexible(self, item: Item, text: str, *, truncated: bool) -> str | Missed:
-        return flexible.path(text, str(self.input(item).row["code"]).split("\n"), truncated=truncated)
+        lines = str(self.input(item).row["code"]).split("\n")
+        return flexible_path.path(text, lines, int(item.data["line"]), truncated=truncated)
+
+    def loosely(self, score: Score) -> Score:
+        """A line of code that the program does not have is a wrong answer; only what names no line is none."""
+        return replace(score, status="wrong") if score.reason == _NO_LINE else score
 
     def judge(self, item: Item, text: str, options: TaskOptions) -> Score:
         lines = [line.strip() for line in self.input(item).row["code"].split("\n")]
@@ -216,7 +226,7 @@ class RevalP(Probe):
         if not named and said.isdecimal():
             return Score("wrong", said, reason="a number, where the text of a line is asked for")
         if not named:
-            return Score("unreadable", said, reason="no line of the program")
+            return Score("unreadable", said, reason=_NO_LINE)
         return Score("right" if set(named) & set(following) else "wrong", said)
 
     def official(self, items: Sequence[Item], texts: Sequence[str], options: TaskOptions) -> list[bool]:
@@ -259,7 +269,7 @@ class RevalS(Probe):
             return f"{shown}; {kind}"
 
     def flexible(self, item: Item, text: str, *, truncated: bool) -> str | Missed:
-        return flexible.state(text, truncated=truncated)
+        return flexible_state.state(text, str(item.data["var"]), truncated=truncated)
 
     def judge(self, item: Item, text: str, options: TaskOptions) -> Score:
         values = self.fact(item, options)["values"]

@@ -103,3 +103,15 @@ def test_no_text_raises(parts: list[str], truncated: bool | None, thinking: bool
 def test_megabytes_are_read(unit: str) -> None:
     """Whatever a reply repeats, it ends: no step takes more than time in proportion to the text."""
     find_answer(unit * (3_000_000 // len(unit)))
+
+
+def test_a_last_sentence_that_is_an_equation_comes_to_its_last_value():
+    assert find_answer("So 3 * 240 = 720 cookies for 30 days.").answer == "720"
+    assert find_answer("The total for 30 days.\nShe needs 10800 - 360 = 10440 to make 30 days.").answer == "10440"
+    assert find_answer("It takes 3 hours and costs 12 dollars.").answer == "12"
+
+
+def test_a_conclusion_repeated_until_the_cut_is_an_answer():
+    assert find_answer("We add.\n" + "So the total is 18.\n" * 3 + "So the", truncated=True).answer == "18"
+    assert find_answer("We add.\nSo the total is 18.\nSo the", truncated=True).missing == "truncated"
+    assert find_answer("We set 2 * 40 = 80.\n" * 5, truncated=True).missing == "truncated"
