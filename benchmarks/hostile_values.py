@@ -84,6 +84,7 @@ VALUES = {
     "calls": "f" + "()" * 60_000,
     "powers": "9" + "**9" * 60_000,
     "comparisons": "1" + " < 1" * 45_000,
+    "many assertions": "2\nassert f(1) == 2" * 11_000,
     "a format string": "f'" + "{1}" * 60_000 + "'",
     "nested format strings": "f'{" * 60_000,
     "null characters": "\x00" * 199_000,

@@ -12,8 +12,10 @@ Every operation has a budget, and is over it only with a ``LiteralError``: a tex
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from ct_tasks.contra.guard import MAX_DEPTH, MAX_TEXT, LiteralError, guard
@@ -22,7 +24,7 @@ from ct_tasks.contra.written import dump, ordered, same
 
 __all__ = [
     "MAX_DEPTH", "MAX_INT_BITS", "MAX_MADE", "MAX_TEXT", "OMIT", "Containers", "Copier", "LiteralError", "dump",
-    "from_node", "guard", "ordered", "parse", "parse_node", "plain", "same", "type_name",
+    "from_node", "guard", "ordered", "parse", "parse_node", "plain", "same", "segment", "type_name",
 ]  # fmt: skip
 
 MAX_MADE: Final = 250_000  # elements that all constructors of one text may make: range(...), list('...'), nested ones
@@ -55,6 +57,22 @@ def from_node(node: ast.expr, *, constructors: bool = True) -> object:
         raise
     except (TypeError, ValueError, OverflowError, RecursionError, MemoryError) as error:
         raise LiteralError(f"not a literal: {error}") from None
+
+
+def segment(text: str, node: ast.expr) -> str:
+    """The source of a node of ``text``'s tree, with the brackets that belong to it (a tuple's own, but not those put around a
+    value). As ``ast.get_source_segment``, which goes through all of the text one character at a time for each node."""
+    lines, last = _lines(text), (node.end_lineno or 1) - 1
+    first = node.lineno - 1
+    parts = [lines[first].encode()[node.col_offset :], *(line.encode() for line in lines[first + 1 : last + 1])]
+    parts[-1] = parts[-1][: (node.end_col_offset or 0) - (node.col_offset if first == last else 0)]
+    return b"".join(parts).decode()
+
+
+@lru_cache(maxsize=4)
+def _lines(text: str) -> list[str]:
+    """Lines as Python's parser counts them: a form feed ends none, nor does any of Unicode's own line ends."""
+    return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)
 
 
 class _Reader:

@@ -94,5 +94,5 @@ def parse_return(text: str) -> Returned:
                 test=ast.Compare(left=ast.Call(func=ast.Name(id=name)), ops=[ast.Eq()], comparators=[node]), msg=None
             )
         ]:
-            return Returned(name, ast.get_source_segment(text, node) or "", literals.from_node(node))
+            return Returned(name, literals.segment(text, node), literals.from_node(node))
     raise LiteralError("RETURN is not one `assert f(...) == <literal>`")

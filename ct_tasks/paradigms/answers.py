@@ -81,7 +81,7 @@ def _output(text: str, statement: ast.stmt, node: ast.expr, problem: Problem, op
     answer = text.rstrip("; ")
     match node:
         case ast.Compare(left=ast.Call(func=ast.Name(id=name)), ops=[ast.Eq()], comparators=[right]):
-            answer = segment(text, right)
+            answer = literals.segment(text, right)
             if name != problem.entry:
                 return Missed("unreadable", f"the assertion is about {name}, not {problem.entry}", _short(answer))
             node = right
@@ -98,16 +98,11 @@ def _input(text: str, node: ast.expr, problem: Problem, open_end: bool) -> Extra
         node = node.left
     match node:
         case ast.Call(func=ast.Name(id=name)):
-            call = segment(text, node)
+            call = literals.segment(text, node)
             if name == problem.entry:
                 return Found(call, None, open_end)
             return Missed("unreadable", f"the answer calls {name}, not {problem.entry}", _short(call))
     return Missed("unreadable", f"the answer is not a call of {problem.entry}", _short(text))
-
-
-def segment(text: str, node: ast.expr) -> str:
-    """The source of a node, with the brackets that belong to it (a tuple's own, but not those put around a value)."""
-    return ast.get_source_segment(text, node) or ""
 
 
 def _short(text: str) -> str:

@@ -187,7 +187,7 @@ def about_asked(text: str, statement: ast.Assert, problem: Problem) -> bool:
     """Whether an assertion compares the asked call, with its arguments, with something."""
     match statement.test:
         case ast.Compare(left=ast.Call() as call, ops=[ast.Eq()]) | ast.Compare(ops=[ast.Eq()], comparators=[ast.Call() as call]):
-            return same_call(answers.segment(text, call), problem)
+            return same_call(literals.segment(text, call), problem)
     return False
 
 
@@ -201,7 +201,7 @@ def as_arguments(text: str, problem: Problem) -> Found | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         body = []
     if body and all(isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.targets[0], ast.Name) for s in body):
-        pairs = [(s.targets[0].id, ast.get_source_segment(text, s.value) or "") for s in body]  # type: ignore[attr-defined]
+        pairs = [(s.targets[0].id, literals.segment(text, s.value)) for s in body]  # type: ignore[attr-defined]
         if {name for name, _ in pairs} <= set(names):
             return _call(problem, ", ".join(f"{name}={value}" for name, value in pairs))
         return None
@@ -210,9 +210,9 @@ def as_arguments(text: str, problem: Problem) -> Found | None:
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq):
             if asserted and not isinstance(node.left, ast.Tuple):
                 return None  # a statement about values, not about the call
-            text, node = answers.segment(text, node.left), node.left
+            text, node = literals.segment(text, node.left), node.left
         if isinstance(node, ast.Tuple) and text.startswith("(") and len(node.elts) == len(names) > 1:
-            return _call(problem, ", ".join(answers.segment(text, e) for e in node.elts))
+            return _call(problem, ", ".join(literals.segment(text, e) for e in node.elts))
         return _call(problem, text)
     if re.match(r"\w+\s*=", text):
         return _call(problem, text)

@@ -98,7 +98,7 @@ def _equation(text: str, test: ast.expr, problem: Problem) -> Extraction | None:
 
 
 def _literal(text: str, node: ast.expr, problem: Problem) -> Extraction | None:
-    written = answers.segment(text, node)
+    written = literals.segment(text, node)
     try:
         return Found(written, answers.value(node))
     except LiteralError as error:

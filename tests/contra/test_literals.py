@@ -1,5 +1,6 @@
 """Safe values: what reads, what does not, typed equality, and text that reads back."""
 
+import ast
 import math
 from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 
@@ -237,3 +238,17 @@ def test_a_container_that_holds_itself_is_omitted_at_once():
     assert plain(pair, budget=10) is OMIT
     shared = [1]
     assert plain([shared, shared]) == [[1], [1]]
+
+
+@pytest.mark.parametrize("text", ["assert f('é🙂', [1]) == ('ü',)\n", "x\x0c = 1\r\ny = (2,\r 'é\u2028') # \x85\rz = '''a\nb'''", "f(a)(b)[c]\\\n + 1", ""])
+def test_segment_is_the_source_of_every_node(text):
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.expr):
+            assert literals.segment(text, node) == ast.get_source_segment(text, node)
+
+
+def test_segment_goes_through_a_text_once_however_many_nodes_are_asked_for():
+    text = "assert f(1) == 2\n" * 300
+    before = literals._lines.cache_info().misses
+    assert {literals.segment(text, s.test.comparators[0]) for s in ast.parse(text).body} == {"2"}
+    assert literals._lines.cache_info().misses == before + 1
